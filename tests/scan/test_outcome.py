@@ -210,8 +210,7 @@ def test_one_of_two_listings_that_belong_together_is_not_sorted_alone(here: Path
     write(here, {"a.py": TWINS.format("os.listdir(root)")})
     found = [one for one in scanned().report.findings if one.code == "unsorted-listing"]
     ways = [one.way_out for one in found]
-    same = "and the same in line {}: their elements may belong together"
-    assert ways == [f"sorted(os.listdir(root)), {same.format(line)}" for line in (5, 4)]
+    assert ways == ["sorted(os.listdir(root))"] * 2
     assert fix() == []
     assert fix(unsafe=True) == ["a.py"]
     assert (here / "a.py").read_text().count("sorted(") == 2
@@ -543,7 +542,6 @@ SCRIPT = "import random\n\nrandom.seed(1)\n"
             {"a.py": SCRIPT, "b.py": 'import importlib\nimportlib.import_module("old")\n'},
             ["old.py"],
         ),
-        ({"b.py": SCRIPT, "a.py": 'import runpy\nrunpy.run_path("./old.py")\n'}, ["old.py"]),
         ({"a.py": SCRIPT, "run.sh": 'srun bash -c "python old.py"\n'}, ["old.py"]),
         ({"a.py": SCRIPT, "old.py": "import torch\ndef ("}, ["old.py"]),
         ({"a.py": SCRIPT, "old.py": 'if __name__ == "__main__":\n(' }, ["old.py"]),
@@ -555,7 +553,7 @@ SCRIPT = "import random\n\nrandom.seed(1)\n"
         "imported", "imported by an import", "started", "started as a module", "configured",
         "left over", "beside a job", "beside an empty file", "beside an empty notebook",
         "beside a job alone",
-        "imported by a file that is no program", "imported by a name", "run by a path",
+        "imported by a file that is no program", "imported by a name",
         "started in a shell", "names a framework", "has a main block",
         "names a framework in UTF-16", "beside versions alone", "alone",
     ],
@@ -698,25 +696,3 @@ def test_equal_bytes_whatever_the_hash_seed(here: Path) -> None:
         assert done.returncode == 1
         outputs.add(done.stdout)
     assert len(outputs) == 1
-
-
-@pytest.mark.parametrize(
-    ("configuration", "is_seeded"),
-    [
-        ("seed: 1\nset: !apply:torch.manual_seed [!ref <seed>]\n", False),
-        ("seed: 1\nset: !apply:random.seed [!ref <seed>]\n", True),
-        ("seed: 1\nset: !apply:lab.seeds.seed_all [!ref <seed>]\n", True),
-        ("seed: 1\nset: !apply:lab.seeds.other [!ref <seed>]\n", False),
-    ],
-)
-def test_a_configuration_can_seed(here: Path, configuration: str, is_seeded: bool) -> None:
-    files: dict[str, str | bytes] = {
-        "prepare.py": (
-            'import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n'
-        ),
-        "lab/seeds.py": "import random\n\ndef seed_all(seed):\n    random.seed(seed)\n",
-        "hparams.yaml": configuration,
-    }
-    write(here, files)
-    found = [one for one in scanned().report.findings if one.code == "unsorted-listing"]
-    assert [("Nothing seeds" in one.message) for one in found] == [not is_seeded]

@@ -140,6 +140,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Names whose calls make an object that gives a tensor when it is called."""
     call_arguments: dict[str, list[str]] = {}
     """Class of layers -> arguments that a call of its objects takes and that decide on its ops."""
+    collectives: list[str] = []
+    """Calls with which a process joins others, to add up what each has computed."""
     compiles: list[str] = []
     """Calls that give a compiled form of what they get, to be called in its place."""
     own_methods: list[str] = []

@@ -9,20 +9,16 @@ from d9m.scan.surroundings.surrounding import ScanEnvironment
 
 def environments(project: Project) -> list[ScannedEnvironment]:
     """The packages that the Python files around which something is stated import."""
-    imported: dict[str, set[str]] = {}
     around: dict[str, ScanEnvironment] = {}
-    for path, facts in project.python.items():
-        surrounding = project.around(path)
-        around[surrounding.folder] = surrounding
-        imported.setdefault(surrounding.folder, set()).update(project.packages(facts))
+    for path in project.python:
+        around.setdefault(project.around(path).folder, project.around(path))
     found: list[ScannedEnvironment] = []
-    for folder in sorted(around):
+    for folder, surrounding in sorted(around.items()):
         packages: dict[str, ScannedPackage] = {}
-        for package in sorted(imported[folder]):
-            said = project.questions.stated(around[folder], package)
-            packages[package] = ScannedPackage(
-                said.version, said.said_in, said.how, project.kb.packages[package].title
-            )
+        for package in sorted(project.imported_in(folder)):
+            said = project.questions.stated(surrounding, package)
+            title = project.kb.packages[package].title
+            packages[package] = ScannedPackage(said.version, said.said_in, said.how, title)
         assumed = [name for name, package in packages.items() if package.how == "assumed"]
-        found.append(ScannedEnvironment([folder or "."], packages, around[folder].device, assumed))
+        found.append(ScannedEnvironment([folder or "."], packages, surrounding.device, assumed))
     return found

@@ -8,7 +8,7 @@ import warnings
 import msgspec
 
 from d9m.scan.facts import FileFacts, FileKind
-from d9m.scan.file_kinds import ABOUT, Kind
+from d9m.scan.file_kinds import Kind
 from d9m.scan.file_names import on_disk
 from d9m.scan.ignores import Ignore, find_ignores
 from d9m.scan.jobs.read import read_job
@@ -24,7 +24,6 @@ LARGEST: dict[Kind, int] = {
     "python": 4 << 20,
     "notebook": 128 << 20,
     "packages": 32 << 20,
-    "config": 64 << 10,
 }
 """Bytes of a file that is read; of every other kind a mebibyte. Larger ones hold data."""
 
@@ -51,8 +50,6 @@ def load(root: str, path: str, kind: Kind) -> bytes | FileFacts:
             data = file.read(most + 1)
     except OSError as error:
         return _unreadable(path, kind, f"the system refuses: {error.strerror or error}")
-    if len(data) > most and kind in ABOUT:
-        return FileFacts(path=path, kind="about")
     if len(data) > most:
         return _unreadable(path, kind, f"{TOO_LARGE}{most >> 20} MiB", data)
     return data
@@ -71,13 +68,9 @@ def read_file(vocabulary: Vocabulary, path: str, kind: Kind, data: bytes) -> Fil
             if why := parse_fault(kind, path.rpartition("/")[2], text):
                 raise UnreadableError(why)
         except UnreadableError as fault:
-            if kind in ABOUT:
-                return FileRead(FileFacts(path=path, kind="about"))
-            facts = _unreadable(path, kind, fault.why, data)
-            return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line))
+            return FileRead(_unreadable(path, kind, fault.why, data))
     facts = read_job(path, kind, text) or FileFacts(path=path, kind="other")
-    ignores = () if kind in ABOUT else find_ignores(kind, text)
-    return FileRead(facts, read_versions(path, kind, text), ignores)
+    return FileRead(facts, read_versions(path, kind, text), find_ignores(kind, text))
 
 
 def text_of(kind: Kind, data: bytes) -> str:
@@ -107,8 +100,7 @@ def _python(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
     try:
         facts = reading.read_text(vocabulary, path, text)
     except UnreadableError as fault:
-        facts = _unreadable(path, "python", fault.why, data)
-        return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line), stated)
+        return FileRead(_unreadable(path, "python", fault.why, data), stated)
     return FileRead(facts, _with_calls(vocabulary, stated, facts), find_ignores("python", text))
 
 

@@ -17,7 +17,7 @@ from d9m.scan.baseline import Baseline, BaselineEntry, split_known
 from d9m.scan.cache import Cache, digests_of, question_of
 from d9m.scan.configuration import Configuration, find_configuration
 from d9m.scan.facts import FileFacts, Launch
-from d9m.scan.file_kinds import ABOUT, Kind, kind_of
+from d9m.scan.file_kinds import Kind, kind_of
 from d9m.scan.file_names import as_text, on_disk
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
@@ -191,8 +191,8 @@ def _code(walked: Walk) -> list[str]:
     """Return the files that findings can be in. Those that only state versions count where the
     scan is limited to some files.
     """
-    no_code = ABOUT if walked.shown is not None else (*ABOUT, "packages")
-    return [path for path, kind in walked.files if kind not in no_code]
+    limited = walked.shown is not None
+    return [path for path, kind in walked.files if limited or kind != "packages"]
 
 
 def _why_nothing(walked: Walk) -> str:
@@ -336,7 +336,7 @@ def _decides(kind: Kind | None, why: str) -> bool:
     """
     if kind == "yaml" and why.startswith(TOO_LARGE):
         return False
-    return kind not in ("python", "notebook", *ABOUT)
+    return kind not in ("python", "notebook")
 
 
 def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:

@@ -39,7 +39,7 @@ def programs(project: Project) -> Iterator[Program]:
     a command line.
     """
     imported: set[str] = set()
-    trains = project.vocabulary.trains
+    trains = project.vocabulary.marks("trains")
     for program in project.programs:
         imported.update(path for path in program.files if path != program.path)
     for program in project.programs:

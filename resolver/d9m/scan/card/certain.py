@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.scan.facts import Arms, CodeScope, FileFacts, LocalCall
+from d9m.scan.facts import Arms, CodeScope, FileFacts
 from d9m.scan.project.modules import Modules
 from d9m.scan.project.programs import Program
 from d9m.scan.vocabulary import Vocabulary
+
+OWN = ":"
+"""Begins the qualified name of what a file defines."""
 
 
 class CertainCode:
@@ -40,10 +43,10 @@ class CertainCode:
         return found
 
     def doubt(
-        self, path: str, scope: int, arms: Arms = (), in_main: bool = False, guarded: bool = False
+        self, path: str, scope: int, line: int, arms: Arms = (), guarded: bool = False
     ) -> str:
         """Return why code may not run, as half a sentence; empty where it certainly does."""
-        if in_main and path != self._program.path:
+        if self.is_foreign(path, line):
             return f"only where {path} itself is run"
         if (path, scope) not in self._places:
             name = self._program.files[path].scopes[scope].name
@@ -51,56 +54,52 @@ class CertainCode:
             return f"in {where}, which may never be called"
         return "only under a condition" if arms or guarded else ""
 
+    def is_foreign(self, path: str, line: int) -> bool:
+        """Whether code belongs to another program: under the ``__main__`` of an imported file."""
+        facts = self._program.files[path]
+        return path != self._program.path and any(
+            first <= line <= last for first, last in facts.main
+        )
+
     def _imports(self, path: str, scope: int) -> Iterator[tuple[str, int]]:
         facts = self._program.files[path]
         for each in facts.imports:
-            if each.scope == scope and not each.guarded:
+            if each.scope == scope and not each.guarded and not self.is_foreign(path, each.line):
                 one = FileFacts(path=path, kind=facts.kind, imports=(each,))
                 yield from ((other, 0) for other in self._modules.imported(one))
 
     def _calls(self, path: str, scope: int) -> Iterator[tuple[str, int]]:
         facts = self._program.files[path]
-        for call in facts.called:
-            if call.scope != scope or not call.is_call or call.is_optional or call.of_object:
+        for caller, line, name in facts.sure_calls:
+            if caller != scope or self.is_foreign(path, line):
                 continue
-            if call.in_main and path != self._program.path:
-                continue
-            found = self._function(path, call)
+            if name.startswith(OWN):
+                found = self._find(path, name.removeprefix(OWN))
+            else:
+                module, _dot, last = name.rpartition(".")
+                found = self._find(self._modules.importable(path, module or "."), last)
             if found is not None:
                 yield found
 
-    def _function(self, path: str, call: LocalCall) -> tuple[str, int] | None:
-        """Return the function that a call means; None where the text leaves it open."""
-        facts = self._program.files[path]
-        if call.is_bare:
-            own = _defined(facts.scopes, call.name, call.scope)
-            if own is not None:
-                return path, own
-            imported = [each for each in facts.imports if each.name in (call.name, "*")]
-        else:
-            same_line = (each.name for each in facts.calls if each.place.line == call.line)
-            if any(name.rpartition(".")[2] == call.name for name in same_line):
-                return None
-            imported = list(facts.imports)
-        one = FileFacts(path=path, kind=facts.kind, imports=tuple(imported))
-        found: list[tuple[str, int]] = []
-        for other in self._modules.imported(one):
-            scopes = self._program.files[other].scopes if other in self._program.files else ()
-            place = _defined(scopes, call.name, 0)
-            if place is not None:
-                found.append((other, place))
-        return found[0] if len(found) == 1 else None
+    def _find(self, path: str | None, name: str, depth: int = 3) -> tuple[str, int] | None:
+        """Return the function that a name of a module means, perhaps one that it imports."""
+        facts = self._program.files.get(path or "")
+        if path is None or facts is None or not depth:
+            return None
+        own = _defined(facts.scopes, name)
+        if own is not None:
+            return path, own
+        for each in facts.imports:
+            if each.scope == 0 and each.name == name:
+                return self._find(self._modules.importable(path, each.module), name, depth - 1)
+        return None
 
 
-def _defined(scopes: tuple[CodeScope, ...], name: str, around: int) -> int | None:
-    """Return the function of this name that a scope sees, or the constructor of such a class."""
-    found: list[int] = []
-    for number, scope in enumerate(scopes):
-        is_function = scope.kind == "function" and scope.name.rpartition(".")[2] == name
-        if number and ((is_function and scope.parent in (0, around)) or _constructs(scope, name)):
-            found.append(number)
+def _defined(scopes: tuple[CodeScope, ...], name: str) -> int | None:
+    """Return the only function of this name, or the constructor of such a class."""
+    found = [
+        number
+        for number, scope in enumerate(scopes)
+        if scope.kind == "function" and scope.name in (name, f"{name}.__init__")
+    ]
     return found[0] if len(found) == 1 else None
-
-
-def _constructs(scope: CodeScope, name: str) -> bool:
-    return scope.name == f"{name}.__init__" and scope.parent > 0

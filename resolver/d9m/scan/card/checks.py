@@ -25,8 +25,9 @@ from d9m.scan.project.knowledge import Generator
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack
-from d9m.scan.rules.loaders import LoaderCall
-from d9m.scan.rules.ops import answer_to
+from d9m.scan.rules.loaders import LoaderCall, loadings
+from d9m.scan.rules.ops import op_answers
+from d9m.scan.rules.seeds import draws
 
 FEW = 2
 """Sources that a setting may fix and still count as one for single ops."""
@@ -51,14 +52,10 @@ class CardLines:
         self._project = project
         self._program = program
         self._started = started
+        self._certain = certain
         self._stack = stack_of(project, program, certain)
         self._settings = ProgramSettings(project, program, started, certain, self._stack, faults)
         self.ranks = ranks_of(started)
-        self._roots = {
-            each.module.partition(".")[0]
-            for facts in program.files.values()
-            for each in facts.imports
-        }
 
     def checks(self) -> list[CardCheck]:
         advice = self._advice()
@@ -89,7 +86,11 @@ class CardLines:
         return _asked(self._project, stack)
 
     def _is_distributed(self) -> bool:
-        return self.ranks not in ("", "1") or (not self.ranks and bool(self._program.collectives))
+        return self.ranks not in ("", "1") or (not self.ranks and self._has_collectives())
+
+    def _has_collectives(self) -> bool:
+        marks = self._project.vocabulary.marks("collectives")
+        return any(True for _call in self._program.calls(marks))
 
     # --- which line a setting belongs to -------------------------------------------------
 
@@ -138,12 +139,13 @@ class CardLines:
     @functools.cached_property
     def _answers(self) -> list[tuple[str, WrittenCall, OpAnswer]]:
         """What the records say of the ops that the files of the program call."""
+        kinds = self._project.kb.packages
+        names = (name for name, _version in self._stack.packages)
+        home = next((name for name in names if kinds[name].kind == "framework"), "")
         found: list[tuple[str, WrittenCall, OpAnswer]] = []
-        for path, facts in self._program.files.items():
-            for call in facts.calls:
-                answer = answer_to(self._project, path, call)
-                if answer is not None and not (call.in_main and path != self._program.path):
-                    found.append((path, call, answer))
+        for path, call, answer in op_answers(self._project, self._program, home):
+            if not self._certain.is_foreign(path, call.place.line):
+                found.append((path, call, answer))
         return found
 
     def _generators(self) -> tuple[Generator, ...]:
@@ -256,12 +258,10 @@ class CardLines:
         kinds = self._project.kb.packages
         if package in dict(self._stack.packages) and kinds[package or ""].kind == "framework":
             return True
-        draws, others = self._project.vocabulary.draws_of(generator.marks)
-        for facts in self._program.files.values():
-            for call in facts.calls:
-                if call.name in draws and call.name not in others:
-                    return True
-        return False
+        return any(
+            drawn.title == generator.title
+            for drawn, _path, _call in draws(self._project, self._program)
+        )
 
     def _frameworks_without_generator(self) -> list[str]:
         known = {generator.marks.package for generator in self._generators()}
@@ -290,21 +290,17 @@ class CardLines:
         """Loaders with processes of their own, which need a generator and a function for seeds."""
         open_: list[tuple[LoaderCall, str]] = []
         good: list[LoaderCall] = []
-        for path, facts in self._program.files.items():
-            for call in facts.calls:
-                loader = self._project.vocabulary.loaders.get(call.name)
-                if loader is None or (call.in_main and path != self._program.path):
-                    continue
-                one = LoaderCall(path, call, loader)
-                count = one.argument(loader.workers)
-                if one.is_plain and count in ("", "0", "None"):
-                    continue
-                names = (loader.generator, loader.starts_worker)
-                left = [name for name in names if one.argument(name) in ("", "None")]
-                if left or not one.is_plain:
-                    open_.append((one, count))
-                else:
-                    good.append(one)
+        for one in loadings(self._project, self._program):
+            count = one.argument(one.loader.workers)
+            if self._certain.is_foreign(one.path, one.call.place.line):
+                continue
+            if one.is_plain and count in ("", "0", "None"):
+                continue
+            names = (one.loader.generator, one.loader.starts_worker)
+            if not one.is_plain or any(one.argument(name) in ("", "None") for name in names):
+                open_.append((one, count))
+            else:
+                good.append(one)
         if open_:
             one, count = open_[0]
             yield self._loader_line("unknown", one, count, len(open_) - 1)

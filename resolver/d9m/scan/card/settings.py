@@ -91,7 +91,7 @@ class ProgramSettings:
         for effect in self._effects.get(name, ()):
             is_late = setting is not None and setting.read == "process-start"
             write = effect.write
-            if is_late and (write is None or write.how in BY_PROCESS or write.how == "child"):
+            if is_late and (write is None or write.how in BY_PROCESS):
                 continue
             if write is None or write.how in BY_PROCESS:
                 yield self._made(effect)
@@ -110,9 +110,9 @@ class ProgramSettings:
         doubt = self._certain.doubt(
             effect.path,
             effect.scope,
+            effect.place.line,
             effect.arms,
-            call is not None and call.in_main,
-            effect.guarded or bool(effect.offered) or (call is not None and call.fallback),
+            effect.guarded or (call is not None and call.fallback),
         )
         questions = self._project.questions
         if not all(questions.surely_holds(self._stack, when) for when in effect.when):
@@ -139,16 +139,15 @@ class ProgramSettings:
         """Return why a value may differ between runs: it is drawn, or None unless it is typed."""
         vocabulary = self._project.vocabulary
         made_from = effect.call.made_from if effect.call is not None else ()
-        if any(name in vocabulary.chance or name in vocabulary.draws for name in made_from):
+        chance, draws = vocabulary.marks("chance"), vocabulary.marks("draws")
+        if any(name in chance or name in draws for name in made_from):
             return "from a value that differs between runs"
         name = (value or "").rpartition(".")[2]
-        parameters = self._program.files[effect.path].scopes[effect.scope].parameters
-        if (name, "None") in parameters:
+        if (effect.scope, name) in self._program.files[effect.path].none_by_default:
             return "and its seed is None by default"
         for facts in self._program.files.values():
-            for option in facts.options:
-                if option.name == name and option.default in ("", "None"):
-                    return f"from --{name}, which has no default"
+            if (name, True) in facts.options:
+                return f"from --{name}, which has no default"
         return ""
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
 from d9m.scan.facts import Launch
 from d9m.scan.finding import Spot
 
@@ -39,60 +37,18 @@ _LAUNCHER_MODULES = frozenset(
 """Modules that start the program that their arguments name."""
 
 
-_RANKS: dict[str, tuple[str, ...]] = {
-    "torchrun": ("--nproc_per_node", "--nproc-per-node"),
-    "torch.distributed.launch": ("--nproc_per_node", "--nproc-per-node"),
-    "torch.distributed.run": ("--nproc_per_node", "--nproc-per-node"),
-    "accelerate": ("--num_processes", "--num-processes"),
-    "deepspeed": ("--num_gpus",),
-    "horovodrun": ("-np", "--num-proc"),
-    "mpirun": ("-np", "-n"),
-    "mpiexec": ("-np", "-n"),
-    "srun": ("-n", "--ntasks"),
-}
-"""Launcher -> options that say how many processes it starts, on each node where it takes nodes."""
-
-_NODES = ("--nnodes", "--num_nodes")
-
-
-def _launched(words: Sequence[str], launch: Launch) -> Launch:
-    """A launch with the launcher among these words, and its ranks."""
-    launcher = next((name for name in map(_name, words) if name in _RANKS), "")
-    if not launcher:
-        return launch
-    given: dict[str, str] = {}
-    for word, following in zip(words, (*words[1:], ""), strict=True):
-        option, equals, value = word.partition("=")
-        given.setdefault(option, value if equals else following)
-    ranks = next((given[option] for option in _RANKS[launcher] if option in given), "")
-    nodes = next((given[option] for option in _NODES if option in given), "1")
-    count = str(int(ranks) * int(nodes)) if ranks.isdigit() and nodes.isdigit() else "?"
-    return msgspec.structs.replace(launch, launcher=launcher, ranks=count)
-
-
-def _name(word: str) -> str:
-    return word.rpartition("/")[2]
-
-
 def find_launch(
     words: Sequence[str], variables: Mapping[str, str | None], place: Spot
 ) -> Launch | None:
     """The Python program that a command starts; None where it starts another one.
 
     >>> found = find_launch("torchrun --nproc_per_node 8 train.py --lr 1".split(), {}, Spot(1))
-    >>> found.path, found.options
-    ('train.py', ('--lr', '1'))
+    >>> found.path, found.options, found.launcher, found.ranks
+    ('train.py', ('--lr', '1'), 'torchrun', '8')
     >>> find_launch("python -u -m pkg.train -c x.yaml".split(), {}, Spot(1)).module
     'pkg.train'
     >>> find_launch("pip install torch".split(), {}, Spot(1))
     """
-    found = _started(words, variables, place)
-    return None if found is None else _launched(words, found)
-
-
-def _started(
-    words: Sequence[str], variables: Mapping[str, str | None], place: Spot
-) -> Launch | None:
     at = 0
     while at < len(words) and not _PYTHON.fullmatch(words[at]):
         if at == 0 and not _may_start_python(words[0]):
@@ -107,7 +63,7 @@ def _started(
         if words[at] == "-m" and at + 1 < len(words):
             module = words[at + 1]
             if module in _LAUNCHER_MODULES:
-                return _started(("run", *words[at + 2 :]), variables, place)
+                return find_launch(("run", *words[at + 2 :]), variables, place)
             return _program(words, at + 1, module, variables, place) if _is_module(module) else None
         if words[at] in ("-c", "-"):
             return None
@@ -126,6 +82,44 @@ def _is_module(word: str) -> bool:
     return re.fullmatch(r"[A-Za-z_][\w.]*", word) is not None
 
 
+_PARALLEL = frozenset(
+    {
+        "torchrun", "accelerate", "deepspeed", "horovodrun", "srun", "mpirun", "mpiexec", "orterun",
+        "prun", "jsrun", "ibrun", "aprun", "composer", "colossalai", "torch.distributed.launch",
+        "torch.distributed.run", "accelerate.commands.launch", "deepspeed.launcher.runner",
+    }
+)  # fmt: skip
+"""Those that start several processes of one program."""
+
+_COUNTS = {
+    **dict.fromkeys(("-np", "-n", "--np", "--ntasks", "--num_processes"), "all"),
+    **dict.fromkeys(
+        ("--nproc_per_node", "--nproc-per-node", "--ntasks-per-node", "--num_gpus"), "each"
+    ),
+    **dict.fromkeys(("--nnodes", "--nodes", "-N", "--num_nodes", "--num_machines"), "nodes"),
+}
+"""Options that say how many processes: in all, or on each of so many nodes."""
+
+
+def ranks_of(words: Sequence[str]) -> str:
+    """How many processes the options of a launcher ask for; ``?`` where a variable says it.
+
+    >>> ranks_of(["--nnodes=2", "--nproc_per_node", "8"]), ranks_of(["-np", "$N"]), ranks_of(["-v"])
+    ('16', '?', '')
+    """
+    given: dict[str, str] = {}
+    for word, after in zip(words, (*words[1:], ""), strict=True):
+        option, equals, value = word.partition("=")
+        if option in _COUNTS:
+            given[_COUNTS[option]] = value if equals else after
+    if "all" in given:
+        return given["all"] if given["all"].isdigit() else "?"
+    if "each" not in given:
+        return ""
+    each, on = given["each"], given.get("nodes", "1")
+    return str(int(each) * int(on)) if each.isdigit() and on.isdigit() else "?"
+
+
 _FOLDER = re.compile(r"(?:\$\(.*\)|`.*`|\$\{.*\}|\$\w+)/")
 """A folder that only the shell knows: ``$(dirname $0)/``."""
 
@@ -134,10 +128,14 @@ def _program(
     words: Sequence[str], at: int, module: str, variables: Mapping[str, str | None], place: Spot
 ) -> Launch:
     path = "" if module else _FOLDER.sub("", words[at]).removeprefix("./")
+    names = [word.rpartition("/")[2] for word in words[:at]]
+    launcher = next((name for name in names if name in _PARALLEL), "")
     return Launch(
         path=path,
         module=module,
         options=tuple(words[at + 1 :]),
+        launcher=launcher,
+        ranks=ranks_of(words[:at]) if launcher else "",
         variables=dict(variables),
         place=place,
     )

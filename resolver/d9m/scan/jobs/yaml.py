@@ -148,15 +148,13 @@ class _Yaml:
         start = column + key.start("value")
         if name in ("name", "key") and self._in_environment():
             if _VARIABLE.fullmatch(_plain(value)):
-                self._named = _write(at, start, value, start, "", None)
+                self._named = _write(at, start, value, "")
         elif name == "value" and self._named is not None:
-            place = self._named.place
-            written = _write(place.line - 1, place.column - 1, self._named.name, start, value, at)
-            self._variables.append(msgspec.structs.replace(written, name_place=place))
+            place, name = self._named.place, self._named.name
+            self._variables.append(_write(place.line - 1, place.column - 1, name, value))
             self._named = None
         elif _VARIABLE.fullmatch(name) and _plain(value):
-            name_at = column + key.start("name")
-            self._variables.append(_write(at, name_at, name, start, value, at))
+            self._variables.append(_write(at, column + key.start("name"), name, value))
         elif name in _SCRIPT and _plain(value):
             self._script(value, at, start)
 
@@ -178,8 +176,8 @@ class _Yaml:
         if pair is not None and (
             around or (_VARIABLE.fullmatch(pair["name"]) and " " not in pair["value"].strip())
         ):
-            name_at, start = column + pair.start("name"), column + pair.start("value")
-            self._variables.append(_write(at, name_at, pair["name"], start, pair["value"], at))
+            at_name = column + pair.start("name")
+            self._variables.append(_write(at, at_name, pair["name"], pair["value"]))
             return
         if self._levels and self._levels[-1].key in _SCRIPT:
             plain = _plain(text)
@@ -213,20 +211,9 @@ def _plain(value: str) -> str:
     return re.split(r"(?:^|\s)#", value)[0].strip()
 
 
-def _write(
-    at: int, column: int, name: str, start: int, value: str, value_line: int | None
-) -> EnvironmentWrite:
+def _write(at: int, column: int, name: str, value: str) -> EnvironmentWrite:
     """A variable of a job. Lines and columns count from 0 here."""
     name, plain = _plain(name), _plain(value)
-    first = start + (1 if value.strip()[:1] in ("'", '"') else 0)
-    last = (at if value_line is None else value_line) + 1
-    shown = Spot(last, first + 1, last, first + 1 + len(plain)) if value_line is not None else None
-    end = Spot(at + 1, column + 1, at + 1, column + 1 + len(name))
-    return EnvironmentWrite(
-        name=name,
-        value=None if not plain or "$" in plain or "{{" in plain else plain,
-        how="job",
-        place=end,
-        name_place=end,
-        value_place=shown,
-    )
+    said = None if not plain or "$" in plain or "{{" in plain else plain
+    place = Spot(at + 1, column + 1, at + 1, column + 1 + len(name))
+    return EnvironmentWrite(name=name, value=said, how="job", place=place)

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from d9m.scan.finding import (
-    Because,
-    Confidence,
-    Family,
-    Fix,
-    RelatedSpot,
-    ScanFinding,
-    Severity,
-    Spot,
-)
+from d9m.scan.facts import Arms
+from d9m.scan.finding import Because, Family, Fix, RelatedSpot, ScanFinding, Severity, Spot
 from d9m.scan.project.project import Project
 
-Doubt: TypeAlias = Literal["error", "warning", "hint"]
 Fixable: TypeAlias = Literal["safe", "unsafe", "no"]
 
 
@@ -30,9 +21,6 @@ class Objection(msgspec.Struct, frozen=True, kw_only=True):
     place: Spot
     message: str
     way_out: str = ""
-    severity: Doubt | None = None
-    """A hint of an error is none."""
-    confidence: Confidence = "sure"
     because: tuple[Because, ...] = ()
     related: tuple[RelatedSpot, ...] = ()
     fix: Fix | None = None
@@ -64,14 +52,11 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
 
     def findings(self, project: Project) -> Iterator[ScanFinding]:
         for found in self.check(project):
-            if self.severity == "error" and found.severity == "hint":
-                continue
             place = found.place
             yield ScanFinding(
                 code=self.code,
                 family=self.family,
                 severity=self.severity,
-                confidence=found.confidence,
                 path=found.path,
                 line=place.line,
                 column=place.column,
@@ -83,3 +68,26 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
                 related=list(found.related),
                 fix=found.fix,
             )
+
+
+class Positioned(Protocol):
+    """A statement of a file."""
+
+    @property
+    def place(self) -> Spot: ...
+
+    @property
+    def scope(self) -> int: ...
+
+    @property
+    def arms(self) -> Arms: ...
+
+
+def because_of(project: Project, name: str, says: str) -> tuple[Because, ...]:
+    """The record of a setting."""
+    return (Because(f"settings/{project.kb.setting_ids[name]}", says),)
+
+
+def in_words(items: list[str]) -> str:
+    """``a, b and c``."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

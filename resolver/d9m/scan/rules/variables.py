@@ -7,57 +7,107 @@ from collections.abc import Iterator
 from d9m.errors import quote
 from d9m.model.records import Setting
 from d9m.model.when import parse
-from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, FileFacts
+from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, Launch
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.project.project import Project
-from d9m.scan.rules.hash_seed import comes_too_late
-from d9m.scan.rules.program_seeds import listed
-from d9m.scan.rules.rule import Objection, ScanRule
-from d9m.scan.rules.settings import because_of, refused_by_switch, value_fault
+from d9m.scan.rules.rule import Objection, ScanRule, because_of, in_words
 from d9m.scan.spelling import closest_typo
+
+PYTHON = "python"
+"""The package that reads its variables before any line of a program runs."""
+
+
+def _comes_too_late(project: Project, path: str, write: EnvironmentWrite, setting: Setting) -> bool:
+    """Whether a program writes a variable that Python has read, and its file starts nothing that
+    reads it again.
+    """
+    if setting.read != "process-start" or write.how not in BY_PROCESS:
+        return False
+    starts = project.vocabulary.marks("starts_process")
+    later = (call for call in project.files[path].calls if call.place.line >= write.place.line)
+    return project.home(setting.name) == PYTHON and not any(call.name in starts for call in later)
+
+
+def _launch_with(project: Project, path: str, name: str) -> tuple[str, Launch | None]:
+    """Return a job that starts a program with a file, and its command if nothing in the job sets
+    a variable before.
+    """
+    held = ""
+    for program in project.programs:
+        for job, launch in program.launches if path in program.files else ():
+            at = launch.place.line
+            writes = [one for one in project.files[job].variables if one.place.line <= at]
+            said = [one.how for one in writes if one.name == name]
+            if name not in launch.variables and (not said or said[-1] == "unset"):
+                return job, launch
+            held = job
+    return held, None
+
+
+def _check_late_hash_seed(project: Project) -> Iterator[Objection]:
+    for path, write, setting in project.known_writes():
+        if not _comes_too_late(project, path, write, setting):
+            continue
+        job, launch = _launch_with(project, path, write.name)
+        if job and launch is None:
+            continue
+        where = f"in {job}:{launch.place.line}" if launch else "before Python starts"
+        value = write.value if write.value and write.value.isdigit() else "0"
+        yield Objection(
+            path=path,
+            place=write.place,
+            message=(
+                f"{write.name} is read when Python starts. Set here, it reaches only processes "
+                "that this one starts."
+            ),
+            way_out=f"export {write.name}={value} {where}",
+            because=because_of(project, setting.name, setting.read),
+        )
+
+
+LATE_HASH_SEED = ScanRule(
+    code="late-hash-seed",
+    family="settings",
+    severity="error",
+    title="A program sets a variable that Python has already read",
+    why="""Python reads PYTHONHASHSEED once, when it starts. A program that sets it later changes
+    nothing for itself: sets and hashes of strings still differ in every run. Export it in the
+    shell, the job script or the image.""",
+    silent="""The file starts a new process later, which sees the variable; or the job that starts
+    the program sets it, too.""",
+    bad='import os\n\nos.environ["PYTHONHASHSEED"] = "0"\n',
+    good="import os\n\nseed = int(os.environ.get('PYTHONHASHSEED', '0'))\n",
+    check=_check_late_hash_seed,
+)
 
 
 def _check_late_variable(project: Project) -> Iterator[Objection]:
-    for path, facts in project.python.items():
-        for write in facts.variables:
-            setting = project.knowledge.variables.get(write.name)
-            if (
-                setting is None
-                or setting.read != "import"
-                or setting.list_ is not None
-                or write.how not in BY_PROCESS
-                or write.scope != 0
-                or setting.effect == "never"
-            ):
-                continue
-            home = project.kb.home(project.kb.setting_ids[write.name])
-            before = [
-                each
-                for each in facts.imports
-                if project.vocabulary.package(each.module) == home
-                and each.line < write.place.line
-                and each.scope == 0
-                and not each.guarded
-            ]
-            if before and _is_read_so(project, path, setting):
+    for path, write, setting in project.known_writes():
+        is_read_at_import = setting.read == "import" and setting.list_ is None
+        if not is_read_at_import or setting.effect == "never":
+            continue
+        if write.how not in BY_PROCESS or write.scope != 0:
+            continue
+        home = project.home(write.name)
+        stack = project.world(path, frozenset((home,)))
+        if not project.questions.surely_holds(stack, parse(setting.read_in)):
+            continue
+        for each in project.files[path].imports:
+            is_before = each.scope == 0 and each.line < write.place.line and not each.guarded
+            if is_before and project.vocabulary.package(each.module) == home:
+                line = project.line(path, each.line)
                 yield Objection(
                     path=path,
                     place=write.place,
                     message=(
-                        f"{write.name} is read when {before[0].module} is imported, in "
-                        f"{project.line(path, before[0].line)}. Set here, it has no effect."
+                        f"{write.name} is read when {each.module} is imported, in {line}. Set "
+                        "here, it has no effect."
                     ),
-                    way_out=f"set it before {project.line(path, before[0].line)}",
+                    way_out=f"set it before {line}",
                     because=because_of(project, setting.name, setting.read),
-                    related=(RelatedSpot(path, before[0].line, "imported here"),),
+                    related=(RelatedSpot(path, each.line, "imported here"),),
                 )
-
-
-def _is_read_so(project: Project, path: str, setting: Setting) -> bool:
-    """Whether the release around a file surely reads a variable when its record says."""
-    home = project.kb.home(project.kb.setting_ids[setting.name])
-    stack = project.world(path, frozenset((home,)))
-    return project.questions.surely_holds(stack, parse(setting.read_in))
+                break
 
 
 LATE_VARIABLE = ScanRule(
@@ -68,7 +118,7 @@ LATE_VARIABLE = ScanRule(
     why="""Some libraries read their variables when they are imported, once. A value that is set
     after the import is never read. Set the variable before the import, or in the
     shell.""",
-    silent="""The import stands in a function or under a condition, another library reads the
+    silent="""The import is in a function or under a condition, another library reads the
     variable, or the release reads it later.""",
     bad='import os\n\nimport tensorflow as tf\n\nos.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"\n',
     good='import os\n\nos.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"\n\nimport tensorflow as tf\n',
@@ -79,33 +129,24 @@ LATE_VARIABLE = ScanRule(
 def _check_misspelt(project: Project) -> Iterator[Objection]:
     known = project.knowledge.variables
     for path, write in project.writes():
-        if write.name in known or write.how == "unset":
+        meant = closest_typo(write.name, known) if write.name not in known else None
+        if meant is None or write.how == "unset":
             continue
-        meant = closest_typo(write.name, known)
-        if meant is None:
+        if _comes_too_late(project, path, write, known[meant]):
             continue
-        fix = None
-        if write.name_place is not None:
-            fix = _replacing(write, f'"{meant}"', f"Rename to {meant}", project.files[path])
-        late = comes_too_late(project, path, write, known[meant])
-        only = " Python reads that when it starts: set here, it has no effect." if late else ""
+        spot, fix = write.name_place, None
+        if spot is not None:
+            start, end = (spot.line, spot.column), (spot.end_line, spot.end_column)
+            edit = TextEdit(start, end, f'"{meant}"')
+            fix = Fix(True, f"Rename to {meant}", [edit])
         yield Objection(
             path=path,
             place=write.place,
-            severity="hint" if late else None,
-            message=f"Nothing reads {write.name}; did you mean {meant}?{only}",
+            message=f"Nothing reads {write.name}; did you mean {meant}?",
             way_out=meant,
             because=because_of(project, meant, "name"),
             fix=fix,
         )
-
-
-def _replacing(write: EnvironmentWrite, text: str, title: str, facts: FileFacts) -> Fix | None:
-    spot = write.name_place
-    if spot is None or facts.kind not in ("python", "notebook"):
-        return None
-    edit = TextEdit((spot.line, spot.column), (spot.end_line, spot.end_column), text)
-    return Fix(True, title, [edit])
 
 
 MISSPELT_VARIABLE = ScanRule(
@@ -116,8 +157,7 @@ MISSPELT_VARIABLE = ScanRule(
     why="""No library complains about a variable that it does not know. A misspelt name is set,
     shows up in every log, and has no effect.""",
     silent="""The name differs in its first letter, or by more than one typo (two in names of 16
-    letters and more). A program that writes PYTHONHASHSEED wrongly gets a hint: spelt right it
-    comes too late as well, unless the program starts another one.""",
+    letters and more); or it would be read too late anyway.""",
     bad='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFG"] = ":4096:8"\n',
     good='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
     fixable="safe",
@@ -127,16 +167,15 @@ MISSPELT_VARIABLE = ScanRule(
 
 def _check_placebo(project: Project) -> Iterator[Objection]:
     for path, write, setting in project.known_writes():
-        if setting.effect != "never":
-            continue
-        meant = f"; did you mean {setting.instead}?" if setting.instead else "."
-        yield Objection(
-            path=path,
-            place=write.place,
-            message=f"Nothing reads {write.name}{meant}",
-            way_out=setting.instead or f"remove {write.name}",
-            because=because_of(project, setting.name, "never read"),
-        )
+        if setting.effect == "never":
+            meant = f"; did you mean {setting.instead}?" if setting.instead else "."
+            yield Objection(
+                path=path,
+                place=write.place,
+                message=f"Nothing reads {write.name}{meant}",
+                way_out=setting.instead or f"remove {write.name}",
+                because=because_of(project, setting.name, "never read"),
+            )
 
 
 PLACEBO_VARIABLE = ScanRule(
@@ -152,58 +191,65 @@ PLACEBO_VARIABLE = ScanRule(
 )
 
 
+def _value_fault(setting: Setting, value: str) -> str | None:
+    if value in setting.refuses:
+        return "With that value, results differ between runs."
+    if setting.accepts and value.lower() not in map(str.lower, setting.accepts):
+        *others, last = setting.accepts
+        accepted = f"{', '.join(others)} or {last}" if others else last
+        return f"It accepts {accepted}."
+    return None if setting.takes_number(value) else f"It must be {setting.number_wanted()}."
+
+
 def _check_refused(project: Project) -> Iterator[Objection]:
     for path, write, setting in project.known_writes():
-        if not write.value or setting.list_ is not None or setting.effect == "never":
+        if not write.value or setting.effect == "never":
             continue
-        fault = value_fault(setting, write.value)
-        if fault is not None:
+        if setting.list_ is not None:
+            yield from _misplaced_flags(project, path, write, setting)
+        elif fault := _value_fault(setting, write.value):
             yield Objection(
                 path=path,
                 place=write.place,
                 message=f"{write.name} is set to {quote(write.value)}. {fault}",
-                way_out=_accepted(setting, write.name),
+                way_out=f"{write.name}={setting.accepts[0] if setting.accepts else '0'}",
                 because=because_of(project, setting.name, "values"),
             )
-    yield from _misplaced_flags(project)
-    yield from refused_by_switch(project)
+    yield from _refused_by_switch(project)
 
 
-def _misplaced_flags(project: Project) -> Iterator[Objection]:
+def _misplaced_flags(
+    project: Project, path: str, write: EnvironmentWrite, setting: Setting
+) -> Iterator[Objection]:
     """Flags in a list variable that belong in another one, if the stated release has them."""
-    for path, write, setting in project.known_writes():
-        if not write.value or not setting.flags or setting.list_ is None:
+    moved: dict[str, list[str]] = {}
+    for flag in (write.value or "").split(setting.list_) if setting.flags else ():
+        for name, other in project.knowledge.variables.items():
+            if any(flag.startswith(start) for start in other.flags):
+                moved.setdefault(name, []).append(flag)
+    for other, flags in moved.items():
+        if other == setting.name:
             continue
-        moved: dict[str, list[str]] = {}
-        for flag in write.value.split(setting.list_):
-            other = _home_of_flag(project, flag)
-            if other is not None and other != setting.name:
-                moved.setdefault(other, []).append(flag)
-        for other, flags in moved.items():
-            known = [flag for flag in flags if _has_flag(project, path, flag)]
-            gone = [_name_of(flag) for flag in flags if flag not in known]
-            ways = [f"{other}={setting.list_.join(known)}"] if known else []
-            ways += [f"leave out {listed(gone)}: this release knows no such flag"] if gone else []
-            yield Objection(
-                path=path,
-                place=write.place,
-                message=(
-                    f"{write.name} takes flags that begin with {' or '.join(setting.flags)}: in it "
-                    f"{listed([_name_of(flag) for flag in flags])} "
-                    f"{'have' if len(flags) > 1 else 'has'} no effect."
-                ),
-                way_out="; ".join(ways),
-                because=because_of(project, setting.name, "flags"),
-            )
-
-
-def _name_of(flag: str) -> str:
-    return flag.partition("=")[0]
+        known = [flag for flag in flags if _has_flag(project, path, flag)]
+        gone = [flag.partition("=")[0] for flag in flags if flag not in known]
+        ways = [f"{other}={(setting.list_ or ' ').join(known)}"] if known else []
+        ways += [f"leave out {in_words(gone)}: this release knows no such flag"] if gone else []
+        names = [flag.partition("=")[0] for flag in flags]
+        yield Objection(
+            path=path,
+            place=write.place,
+            message=(
+                f"{write.name} takes flags that begin with {' or '.join(setting.flags)}: in it "
+                f"{in_words(names)} {'have' if len(flags) > 1 else 'has'} no effect."
+            ),
+            way_out="; ".join(ways),
+            because=because_of(project, setting.name, "flags"),
+        )
 
 
 def _has_flag(project: Project, path: str, flag: str) -> bool:
     """Whether the stated releases may know a flag; one without a record counts as known."""
-    setting = project.kb.settings.get(_name_of(flag))
+    setting = project.kb.settings.get(flag.partition("=")[0])
     if setting is None:
         return True
     named = frozenset[str]().union(*setting.condition.clauses)
@@ -211,17 +257,33 @@ def _has_flag(project: Project, path: str, flag: str) -> bool:
     return project.questions.holds(stack, setting.condition)
 
 
-def _home_of_flag(project: Project, flag: str) -> str | None:
-    """The variable whose flags begin like this one."""
-    for name, setting in project.knowledge.variables.items():
-        if any(flag.startswith(start) for start in setting.flags):
-            return name
-    return None
-
-
-def _accepted(setting: Setting, name: str) -> str:
-    value = setting.accepts[0] if setting.accepts else "0"
-    return f"{name}={value}"
+def _refused_by_switch(project: Project) -> Iterator[Objection]:
+    """Values that the switch of a program does not accept, in the files or the job of it."""
+    seen: set[tuple[str, int]] = set()
+    for path, made in project.effects.items():
+        for one in made:
+            on = project.turns_on(one.setting, one.value)
+            for solution, turn in project.knowledge.needed_with(one.setting) if on else ():
+                stack = project.world(path, frozenset((project.home(one.setting),)))
+                if turn.set is None or not project.questions.surely_holds(stack, turn.condition):
+                    continue
+                setting = project.knowledge.variables[turn.set]
+                for where, write in project.variables.get(turn.set, ()):
+                    known = write.value and _value_fault(setting, write.value) is None
+                    if not known or write.value in turn.to or (where, write.place.line) in seen:
+                        continue
+                    seen.add((where, write.place.line))
+                    yield Objection(
+                        path=where,
+                        place=write.place,
+                        message=(
+                            f"{solution.title} refuses {turn.set}={write.value}: the first call "
+                            f"that needs it {'only warns' if one.warns else 'raises an error'}."
+                        ),
+                        way_out=f"{turn.set}={turn.to[0]}",
+                        related=(RelatedSpot(path, one.place.line, "switched on here"),),
+                        because=because_of(project, setting.name, "values"),
+                    )
 
 
 REFUSED_VALUE = ScanRule(
@@ -240,16 +302,28 @@ REFUSED_VALUE = ScanRule(
 
 def _check_list_overwritten(project: Project) -> Iterator[Objection]:
     for path, write, setting in project.known_writes():
-        if setting.list_ is None or write.copies:
+        if setting.list_ is None or write.copies or write.how not in BY_PROCESS - {"setdefault"}:
             continue
-        if write.how in ("assigned", "update", "putenv"):
-            yield Objection(
-                path=path,
-                place=write.place,
-                message=f"{write.name} holds several flags. This line drops those already set.",
-                way_out=f"append to the old value of {write.name}",
-                because=because_of(project, setting.name, "list"),
-            )
+        if write.value is None:
+            continue
+        for where, other in project.variables[write.name]:
+            is_earlier = (where, other.place.line) < (path, write.place.line)
+            before = other.how not in BY_PROCESS or (where == path and is_earlier)
+            lost = set((other.value or "").split(setting.list_)) - {""}
+            lost -= set(write.value.split(setting.list_))
+            if before and lost:
+                yield Objection(
+                    path=path,
+                    place=write.place,
+                    message=(
+                        f"This line drops {in_words(sorted(lost))} from {write.name}, set in "
+                        f"{project.spot(where, other.place.line)}."
+                    ),
+                    way_out=f"append to the old value of {write.name}",
+                    related=(RelatedSpot(where, other.place.line, "set here"),),
+                    because=because_of(project, setting.name, "list"),
+                )
+                break
 
 
 LIST_OVERWRITTEN = ScanRule(
@@ -257,22 +331,64 @@ LIST_OVERWRITTEN = ScanRule(
     family="settings",
     severity="error",
     title="A list variable that is replaced instead of extended",
-    why="""XLA_FLAGS and its like hold several flags. An assignment throws away what the user,
-    the image or another library put there.""",
-    silent="""The new value is made from the old one.""",
-    bad='import os\n\nos.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"\n',
+    why="""XLA_FLAGS and its like hold several flags. An assignment throws away those that a job
+    file, the image or an earlier line of the program put there.""",
+    silent="""The new value is made from the old one, or nothing else in the project sets it.""",
+    bad="""import os
+
+os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"
+os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=0"
+""",
     good="""import os
 
-flags = os.environ.get("XLA_FLAGS", "")
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_deterministic_ops=true"
+os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_autotune_level=0"
 """,
     check=_check_list_overwritten,
 )
 
+
+def _check_lost(project: Project) -> Iterator[Objection]:
+    for path, write, setting in project.known_writes():
+        if write.how not in ("lost", "unexported"):
+            continue
+        pair = f"{write.name}={write.value or '...'}"
+        if write.how == "unexported":
+            what = "is not exported: no program that the shell starts sees it."
+            way_out = f"export {pair}"
+        elif project.files[path].kind == "docker":
+            what, way_out = "is gone when this build step ends.", f"ENV {pair}"
+        else:
+            what = "is set in a shell of its own, which ends with this line."
+            way_out = f'os.environ["{write.name}"] = "{write.value or "..."}"'
+        yield Objection(
+            path=path,
+            place=write.place,
+            message=f"{write.name} {what}",
+            way_out=way_out,
+            because=because_of(project, setting.name, "lost"),
+        )
+
+
+LOST_EXPORT = ScanRule(
+    code="lost-export",
+    family="files",
+    severity="error",
+    title="A variable that is gone before anything reads it",
+    why="""An export in a RUN of a Dockerfile, in os.system() or in a notebook's ! line lives as
+    long as that shell. No program sees a variable that a shell script does not export.""",
+    silent="A later line exports the variable, or the script itself uses it.",
+    bad='import os\n\nos.system("export CUBLAS_WORKSPACE_CONFIG=:4096:8")\n',
+    good='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
+    check=_check_lost,
+)
+
 RULES = (
+    LATE_HASH_SEED,
     LATE_VARIABLE,
     MISSPELT_VARIABLE,
     PLACEBO_VARIABLE,
     REFUSED_VALUE,
     LIST_OVERWRITTEN,
 )
+LOST = (LOST_EXPORT,)

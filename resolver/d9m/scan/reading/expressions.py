@@ -1,4 +1,4 @@
-"""What an expression says by itself."""
+"""What an expression says, without what is around it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,21 @@ _LONGEST_LITERAL = 200
 _LONGEST_NAME = 60
 _MOST_ELEMENTS = 8
 
-
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    """The fields of a kind of node that may hold nodes."""
-    found: list[str] = []
-    for field in kind._fields:
-        if field not in _PLAIN:
-            found.append(field)
-    return () if kind is ast.Constant else tuple(found)
-
-
 _PLAIN = frozenset(
     ("attr", "arg", "asname", "conversion", "ctx", "id", "is_async", "kind", "level", "lineno",
      "module", "op", "ops", "simple", "tag", "type_comment")
 )  # fmt: skip
 """Fields that hold texts and numbers, contexts and operators in every kind of node."""
 
-_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: (), ast.Name: ()}
 
 
 def children(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node. As those of `ast`, without contexts and operators, and faster."""
+    """Return the parts of a node as `ast` does, without contexts and operators, and faster."""
     kind = type(node)
     fields = _FIELDS.get(kind)
     if fields is None:
-        fields = _FIELDS[kind] = _fields(kind)
+        fields = _FIELDS[kind] = tuple(field for field in kind._fields if field not in _PLAIN)
     found: list[ast.AST] = []
     for field in fields:
         value = getattr(node, field, None)
@@ -47,19 +37,14 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 
 def nodes(node: ast.AST) -> list[ast.AST]:
-    """A node and all below it, in the order of `ast.walk`."""
+    """Return a node and all below it, in the order of `ast.walk`."""
     found = [node]
     for known in found:
-        if type(known) not in _LEAVES:
-            found += children(known)
+        found += children(known)
     return found
 
 
-_LEAVES = frozenset((ast.Name, ast.Constant))
-"""The most frequent kinds of node without parts."""
-
-
-def dotted(node: ast.expr) -> str | None:
+def dotted(node: ast.AST | None) -> str | None:
     """``self.rng`` as written; None for anything that is not a name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -68,14 +53,6 @@ def dotted(node: ast.expr) -> str | None:
     if not isinstance(node, ast.Name):
         return None
     return ".".join([node.id, *reversed(parts)])
-
-
-def dotted_with_keys(node: ast.expr) -> str | None:
-    """A name as written, perhaps of what stands under a key: ``self.state["rng"]``."""
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        holder = dotted_with_keys(node.value)
-        return holder and f"{holder}[{node.slice.value!r}]"
-    return dotted(node)
 
 
 def literal(node: ast.expr) -> str | None:
@@ -94,19 +71,17 @@ def literal(node: ast.expr) -> str | None:
     return None
 
 
-def stand_in(node: ast.expr) -> str:
-    """What stands for an expression: its own name, if it has one; for a list, as many."""
+def as_argument(node: ast.expr) -> str:
+    """An argument as a fact holds it: a literal, a name, or ``x`` for anything else."""
     if isinstance(node, ast.Starred):
         return "*rest"
+    said = literal(node)
+    if said is not None:
+        return said
     if isinstance(node, ast.Tuple | ast.List) and 0 < len(node.elts) <= _MOST_ELEMENTS:
-        parts = [literal(part) or stand_in(part) for part in node.elts]
-        return f"[{', '.join(parts)}]"
+        return f"[{', '.join(map(as_argument, node.elts))}]"
     name = dotted(node)
     return name if name is not None and len(name) < _LONGEST_NAME else "x"
-
-
-_LOOK_UPS = {"get": 1, "pop": 1, "getenv": 1, "getattr": 2}
-"""Look-ups that take a default, and its place among their arguments."""
 
 
 def last_name(func: ast.expr) -> str:
@@ -114,19 +89,26 @@ def last_name(func: ast.expr) -> str:
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
-def looked_up_else(node: ast.Call) -> ast.expr | None:
+def callee(node: ast.expr) -> ast.expr:
+    """What a decorator or context names, called or not."""
+    return node.func if isinstance(node, ast.Call) else node
+
+
+_LOOK_UPS = {"get": 1, "pop": 1, "getenv": 1, "getattr": 2}
+"""Look-ups that take a default, and its place among their arguments."""
+
+
+def looked_up_else(node: ast.AST) -> ast.expr | None:
     """What a look-up gives where it finds nothing: ``options.get("seed", time())``."""
+    if not isinstance(node, ast.Call):
+        return None
     place = _LOOK_UPS.get(last_name(node.func))
     return node.args[place] if place is not None and len(node.args) > place else None
 
 
 def is_main(test: ast.expr) -> bool:
     """``__name__ == "__main__"``."""
-    return (
-        isinstance(test, ast.Compare)
-        and isinstance(test.left, ast.Name)
-        and test.left.id == "__name__"
-    )
+    return isinstance(test, ast.Compare) and dotted(test.left) == "__name__"
 
 
 def tests_for_nothing(test: ast.expr) -> Literal["body", "else", ""]:
@@ -137,12 +119,18 @@ def tests_for_nothing(test: ast.expr) -> Literal["body", "else", ""]:
         arm: Literal["body", "else"] = "else" if isinstance(test.op, ast.And) else "body"
         return arm if any(tests_for_nothing(part) == arm for part in test.values) else ""
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        other = test.comparators[0]
-        if isinstance(test.ops[0], ast.In | ast.NotIn) and isinstance(test.left, ast.Constant):
-            return "else" if isinstance(test.ops[0], ast.In) else "body"
+        operator, other = test.ops[0], test.comparators[0]
+        if isinstance(operator, ast.In | ast.NotIn) and isinstance(test.left, ast.Constant):
+            return "else" if isinstance(operator, ast.In) else "body"
         if isinstance(other, ast.Constant) and other.value in (None, -1, 0):
-            if isinstance(test.ops[0], ast.Is | ast.Eq | ast.Lt):
+            if isinstance(operator, ast.Is | ast.Eq | ast.Lt):
                 return "body"
-            if isinstance(test.ops[0], ast.IsNot | ast.NotEq | ast.Gt | ast.GtE):
+            if isinstance(operator, ast.IsNot | ast.NotEq | ast.Gt | ast.GtE):
                 return "else"
     return "else" if isinstance(test, ast.Name | ast.Attribute) else ""
+
+
+def short_text(node: ast.AST) -> str:
+    """An expression in at most 60 characters."""
+    text = ast.unparse(node)
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 3]}..."

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from d9m.scan.facts import CodeScope, Import, Opening
-from d9m.scan.syntax.expressions import nodes
+from d9m.scan.facts import CodeScope, Import
+from d9m.scan.reading.expressions import nodes
 
 LOCAL = ":"
 """Begins the name of something that the file itself defines: ``:Model.forward``."""
@@ -168,154 +168,111 @@ class Names:
 
     def _statements(self, body: Sequence[ast.stmt], scope: int) -> None:
         for statement in body:
-            kind = type(statement)
-            if kind is ast.Expr:
+            if isinstance(statement, ast.Expr):
                 continue
-            if kind in (ast.Assign, ast.AnnAssign, ast.AugAssign):
+            if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 self._assign(statement, scope)
-            elif kind in (ast.FunctionDef, ast.AsyncFunctionDef):
-                self._function(statement, scope)  # type: ignore[arg-type]
-            elif kind is ast.ClassDef:
-                self._class(statement, scope)  # type: ignore[arg-type]
-            elif kind is ast.Import:
-                self._import(statement, scope)  # type: ignore[arg-type]
-            elif kind is ast.ImportFrom:
-                self._import_from(statement, scope)  # type: ignore[arg-type]
+            elif isinstance(statement, _DEFINITIONS):
+                self._define(statement, scope)
+            elif isinstance(statement, ast.Import | ast.ImportFrom):
+                self._import(statement, scope)
+            elif isinstance(statement, ast.Global):
+                for name in statement.names:
+                    self.tables[scope][name] = self.tables[0].setdefault(name, [])
+            elif isinstance(statement, ast.Nonlocal):
+                for name in statement.names:
+                    outer, _here = self.bindings(self.scopes[scope].parent, name)
+                    if isinstance(outer, list):
+                        self.tables[scope][name] = outer
             else:
                 self._compound(statement, scope)
 
     def _compound(self, statement: ast.stmt, scope: int) -> None:
-        if isinstance(statement, ast.If | ast.While):
-            self._guarded(statement.body, scope)
-            self._guarded(statement.orelse, scope)
-        elif isinstance(statement, ast.For | ast.AsyncFor):
-            self._targets(statement.target, scope, statement.lineno)
-            self._guarded(statement.body, scope)
-            self._guarded(statement.orelse, scope)
-        elif isinstance(statement, ast.With | ast.AsyncWith):
-            for item in statement.items:
-                if item.optional_vars is not None:
-                    self._targets(item.optional_vars, scope, statement.lineno)
-            self._statements(statement.body, scope)
-        elif isinstance(statement, ast.Try) or type(statement).__name__ == "TryStar":
-            self._try(statement, scope)  # type: ignore[arg-type]
-        elif isinstance(statement, ast.Match):
-            for case in statement.cases:
-                for node in nodes(case.pattern):
-                    name = getattr(node, "name", None) or getattr(node, "rest", None)
-                    if isinstance(name, str):
-                        self._bind(scope, name, Bound(statement.lineno))
-                self._guarded(case.body, scope)
-        elif isinstance(statement, ast.Global):
-            for name in statement.names:
-                self.tables[scope][name] = self.tables[0].setdefault(name, [])
-        elif isinstance(statement, ast.Nonlocal):
-            for name in statement.names:
-                outer, _here = self.bindings(self.scopes[scope].parent, name)
-                if isinstance(outer, list):
-                    self.tables[scope][name] = outer
+        """Bind what a loop, a ``with`` or a ``match`` binds, and what its blocks do."""
+        for part in _targets(statement):
+            self._bind_all(part, scope, statement.lineno)
+        plain = isinstance(statement, ast.With | ast.AsyncWith)
+        for field in ("body", "handlers", "orelse", "cases", "finalbody"):
+            for block in getattr(statement, field, ()):
+                guarded = not plain and field != "finalbody"
+                handled = isinstance(block, ast.ExceptHandler)
+                if isinstance(block, ast.ExceptHandler) and block.name:
+                    self._bind(scope, block.name, Bound(block.lineno))
+                self._guards += guarded
+                self._handlers += handled
+                body = [block] if isinstance(block, ast.stmt) else block.body
+                self._statements(body, scope)
+                self._handlers -= handled
+                self._guards -= guarded
 
-    def _guarded(self, body: Sequence[ast.stmt], scope: int) -> None:
-        self._guards += 1
-        self._statements(body, scope)
-        self._guards -= 1
+    def _bind_all(self, target: ast.AST, scope: int, line: int) -> None:
+        for node in nodes(target):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                self._bind(scope, node.id, Bound(line))
+            elif isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
+                self._bind(scope, node.name, Bound(line))
+            elif isinstance(node, ast.MatchMapping) and node.rest:
+                self._bind(scope, node.rest, Bound(line))
 
-    def _try(self, statement: ast.Try, scope: int) -> None:
-        self._guarded(statement.body, scope)
-        self._handlers += 1
-        for handler in statement.handlers:
-            if handler.name:
-                self._bind(scope, handler.name, Bound(handler.lineno))
-            self._guarded(handler.body, scope)
-        self._handlers -= 1
-        self._guarded(statement.orelse, scope)
-        self._statements(statement.finalbody, scope)
-
-    def _assign(self, statement: ast.stmt, scope: int) -> None:
-        if isinstance(statement, ast.Assign):
-            value, annotation, targets = statement.value, None, statement.targets
-        elif isinstance(statement, ast.AnnAssign):
-            value, annotation, targets = statement.value, statement.annotation, [statement.target]
-        else:
-            assert isinstance(statement, ast.AugAssign)
-            if isinstance(statement.target, ast.Name):
-                self._bind(scope, statement.target.id, Bound(statement.lineno))
-            return
+    def _assign(self, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, scope: int) -> None:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        value = None if isinstance(statement, ast.AugAssign) else statement.value
+        annotation = statement.annotation if isinstance(statement, ast.AnnAssign) else None
         neutral = isinstance(value, ast.Constant) and value.value is None
-        if self._handlers and not isinstance(value, ast.Attribute):
-            neutral = True
+        neutral = neutral or (self._handlers > 0 and not isinstance(value, ast.Attribute))
         for target in targets:
             if isinstance(target, ast.Name):
                 bound = Bound(statement.lineno, "", value, neutral, annotation, scope)
                 self._bind(scope, target.id, bound)
             else:
-                self._targets(target, scope, statement.lineno)
+                self._bind_all(target, scope, statement.lineno)
 
-    def _targets(self, target: ast.expr, scope: int, line: int) -> None:
-        if isinstance(target, ast.Name):
-            self._bind(scope, target.id, Bound(line))
-        elif isinstance(target, ast.Tuple | ast.List):
-            for part in target.elts:
-                self._targets(part, scope, line)
-        elif isinstance(target, ast.Starred):
-            self._targets(target.value, scope, line)
-
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: int) -> None:
+    def _define(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: int
+    ) -> None:
         outer = self.scopes[scope]
         name = f"{outer.name}.{node.name}" if outer.name else node.name
-        neutral = self._handlers > 0
-        self._bind(scope, node.name, Bound(node.lineno, LOCAL + name, None, neutral))
-        parameters = _parameters(node.args)
-        end = node.end_lineno or node.lineno
-        found = CodeScope(
-            "function",
-            name,
-            scope,
-            node.lineno,
-            end,
-            parameters=parameters,
-            opened_by=_opened_by(node),
-        )
-        number = self._open(found)
+        self._bind(scope, node.name, Bound(node.lineno, LOCAL + name, None, self._handlers > 0))
+        is_class = isinstance(node, ast.ClassDef)
+        number = self._open(CodeScope("class" if is_class else "function", name, scope))
         self.numbers[node] = number
-        bind_parameters(node.args, self.tables[number], node.lineno)
         guards, handlers = self._guards, self._handlers
-        self._guards = self._handlers = 0
+        if not isinstance(node, ast.ClassDef):
+            bind_parameters(node.args, self.tables[number], node.lineno)
+            self._guards = self._handlers = 0
         self._statements(node.body, number)
         self._guards, self._handlers = guards, handlers
 
-    def _class(self, node: ast.ClassDef, scope: int) -> None:
-        outer = self.scopes[scope]
-        name = f"{outer.name}.{node.name}" if outer.name else node.name
-        neutral = self._handlers > 0
-        self._bind(scope, node.name, Bound(node.lineno, LOCAL + name, None, neutral))
-        number = self._open(CodeScope("class", name, scope, node.lineno, node.end_lineno or 0))
-        self.numbers[node] = number
-        self._statements(node.body, number)
-
-    def _import(self, node: ast.Import, scope: int) -> None:
+    def _import(self, node: ast.Import | ast.ImportFrom, scope: int) -> None:
+        module = ""
+        if isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
         for alias in node.names:
+            taken = alias.name if module else ""
             guarded = self._guards > 0
-            self.imports.append(Import(alias.name, "", node.lineno, scope, guarded))
-            root = alias.name.partition(".")[0]
-            self._bind_import(
-                scope, alias.asname or root, alias.name if alias.asname else root, node
-            )
-
-    def _import_from(self, node: ast.ImportFrom, scope: int) -> None:
-        module = "." * node.level + (node.module or "")
-        for alias in node.names:
-            self.imports.append(Import(module, alias.name, node.lineno, scope, self._guards > 0))
+            self.imports.append(Import(module or alias.name, taken, node.lineno, scope, guarded))
             if alias.name == "*":
                 self.stars.append(module)
                 continue
-            between = "" if module.endswith(".") else "."
+            between = "" if module.endswith(".") or not module else "."
             full = f"{module}{between}{alias.name}"
-            self._bind_import(scope, alias.asname or alias.name, full, node)
+            name = alias.asname or alias.name
+            if not module and not alias.asname:
+                full = name = alias.name.partition(".")[0]
+            stands_in = self._handlers > 0 and name in self.tables[scope]
+            self._bind(scope, name, Bound(node.lineno, full, None, stands_in))
 
-    def _bind_import(self, scope: int, name: str, full: str, node: ast.stmt) -> None:
-        stands_in = self._handlers > 0 and name in self.tables[scope]
-        self._bind(scope, name, Bound(node.lineno, full, None, stands_in))
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _targets(statement: ast.stmt) -> list[ast.AST]:
+    """What a compound statement binds itself."""
+    if isinstance(statement, ast.For | ast.AsyncFor):
+        return [statement.target]
+    if isinstance(statement, ast.With | ast.AsyncWith):
+        return [item.optional_vars for item in statement.items if item.optional_vars is not None]
+    return [case.pattern for case in statement.cases] if isinstance(statement, ast.Match) else []
 
 
 def bind_parameters(arguments: ast.arguments, table: dict[str, list[Bound]], line: int) -> None:
@@ -325,28 +282,3 @@ def bind_parameters(arguments: ast.arguments, table: dict[str, list[Bound]], lin
     for part in (arguments.vararg, arguments.kwarg):
         if part is not None:
             table[part.arg] = [Bound(line)]
-
-
-_PLAIN = ("staticmethod", "classmethod")
-"""Decorators that leave the arguments of a function alone."""
-
-
-def _opened_by(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Opening:
-    for decorator in node.decorator_list:
-        if not isinstance(decorator, ast.Name) or decorator.id not in _PLAIN:
-            return "decorator"
-    return "rest" if node.args.vararg is not None or node.args.kwarg is not None else ""
-
-
-def _parameters(arguments: ast.arguments) -> tuple[tuple[str, str], ...]:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
-    pairs = [*zip(positional, defaults, strict=True)]
-    pairs += [*zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    return tuple((part.arg, _default(default)) for part, default in pairs)
-
-
-def _default(node: ast.expr | None) -> str:
-    if node is None:
-        return ""
-    return repr(node.value) if isinstance(node, ast.Constant) else "?"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from d9m.scan.syntax.expressions import dotted
-from d9m.scan.syntax.names import Bound, Names
+from d9m.scan.reading.expressions import dotted
+from d9m.scan.reading.names import Bound, Names
 from d9m.scan.vocabulary import Vocabulary
 
 TENSOR = "tensor"
@@ -30,10 +30,12 @@ class Kinds:
         if depth > _DEEPEST:
             return ""
         if isinstance(node, ast.Name):
-            return self._of_name(scope, node, depth)
+            bound, _here = self._names.bindings(scope, node.id)
+            before = [each for each in bound if each.line < node.lineno] or list(bound)
+            return self._of_bound(before[-1], depth) if before else ""
         if isinstance(node, ast.Call):
             return self._of_call(scope, node, depth)
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        if isinstance(node, ast.Compare):
             return INTEGERS if self.of(scope, node.left, depth + 1) else ""
         if isinstance(node, ast.BinOp):
             kinds = [self.of(scope, part, depth + 1) for part in (node.left, node.right)]
@@ -42,65 +44,52 @@ class Kinds:
             return TENSOR if TENSOR in kinds else INTEGERS if INTEGERS in kinds else ""
         if isinstance(node, ast.UnaryOp):
             return self.of(scope, node.operand, depth + 1)
-        if isinstance(node, ast.Subscript):
-            return self.of(scope, node.value, depth + 1)
-        return ""
-
-    def _of_name(self, scope: int, node: ast.Name, depth: int) -> str:
-        bound, _here = self._names.bindings(scope, node.id)
-        before = [each for each in bound if each.line < node.lineno] or list(bound)
-        return self._of_bound(before[-1], depth) if before else ""
+        return self.of(scope, node.value, depth + 1) if isinstance(node, ast.Subscript) else ""
 
     def _of_bound(self, bound: Bound, depth: int) -> str:
         if bound.annotation is not None:
             name = self._names.resolve(bound.scope, bound.annotation, bound.line)
-            if name is not None and name in self._vocabulary.tensors:
+            if name is not None and name in self._vocabulary.marks("tensors"):
                 return TENSOR
-        if bound.value is not None:
-            return self.of(bound.scope, bound.value, depth + 1)
-        return ""
+        return self.of(bound.scope, bound.value, depth + 1) if bound.value is not None else ""
 
     def _of_call(self, scope: int, node: ast.Call, depth: int) -> str:
         name = self._names.resolve(scope, node.func, node.lineno)
-        if name is not None and name in self._vocabulary.integers:
+        if name is not None and name in self._vocabulary.marks("integers"):
             return INTEGERS
-        if name is not None and "." in name and name in self._vocabulary.tensors:
+        if name is not None and "." in name and name in self._vocabulary.marks("tensors"):
             return self._typed(node) or TENSOR
         if dotted(node.func) in self.layers or self._is_layer(scope, node.func):
             return TENSOR
-        if isinstance(node.func, ast.Attribute) and self.of(scope, node.func.value, depth + 1):
+        before = ""
+        if isinstance(node.func, ast.Attribute):
+            before = self.of(scope, node.func.value, depth + 1)
+        if before and isinstance(node.func, ast.Attribute):
             word = node.func.attr
             if word in self._whole or word.startswith("arg"):
                 return INTEGERS
-            if word in self._other:
-                return TENSOR
-            before = self.of(scope, node.func.value, depth + 1)
-            return self._typed(node) or before
+            return TENSOR if word in self._other else self._typed(node) or before
         return ""
 
     def _is_layer(self, scope: int, node: ast.expr) -> bool:
         """Whether what is called is a layer: made here, or a name that was given one."""
         if isinstance(node, ast.Name):
             bound, _here = self._names.bindings(scope, node.id)
-            return bool(bound) and all(
-                each.value is not None and self._makes_layer(each.scope, each.value)
-                for each in bound
-            )
-        return self._makes_layer(scope, node)
+            made = [each.value for each in bound]
+        else:
+            made = [node]
+        return bool(made) and all(self._makes_layer(scope, value) for value in made)
 
-    def _makes_layer(self, scope: int, node: ast.expr) -> bool:
+    def _makes_layer(self, scope: int, node: ast.expr | None) -> bool:
         if not isinstance(node, ast.Call):
             return False
         name = self._names.resolve(scope, node.func, node.lineno)
-        return name is not None and name in self._vocabulary.layers
+        return name is not None and name in self._vocabulary.marks("layers")
 
     def _typed(self, node: ast.Call) -> str:
         """What ``dtype=`` or a dtype among the arguments says."""
         given = [part.value for part in node.keywords if part.arg == "dtype"] + node.args
         for part in given:
-            if isinstance(part, ast.Attribute):
-                if part.attr in self._whole:
-                    return INTEGERS
-                if part.attr in self._other:
-                    return TENSOR
+            if isinstance(part, ast.Attribute) and part.attr in self._whole | self._other:
+                return INTEGERS if part.attr in self._whole else TENSOR
         return ""
