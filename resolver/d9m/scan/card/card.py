@@ -8,35 +8,40 @@ from d9m.scan.card.certain import CertainCode
 from d9m.scan.card.checks import CardLines
 from d9m.scan.card.environment import stack_of
 from d9m.scan.card.launches import ProgramStart, started_by
+from d9m.scan.facts import FileFacts
 from d9m.scan.finding import ScanFinding
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
+from d9m.scan.rules.seeds import seedings
 from d9m.scan.scanned import ScannedPackage, ScannedProgram
 
 MOST_PACKAGES = 3
 
 
 def cards(project: Project, findings: Iterable[ScanFinding]) -> list[ScannedProgram]:
-    """Return a card for each program, those that jobs start first. `findings`: errors tell which
-    settings may not count.
+    """Return a card for each program that uses a framework, or else any package of the records;
+    without any, one for the project. Those that jobs start come first. `findings`: errors tell
+    which settings may not count.
     """
     faults = frozenset((each.path, each.line) for each in findings if each.severity == "error")
     kinds = project.kb.packages
-    with_framework: list[ScannedProgram] = []
-    with_library: list[ScannedProgram] = []
-    for program in programs(project):
+    found: list[tuple[bool, ScannedProgram]] = []
+    for program in (*programs(project), as_one(project)):
+        if program.path == "." and found:
+            break
         certain = CertainCode(program)
-        packages = stack_of(project, program, certain).packages
-        if any(kinds[name].kind == "framework" for name, _version in packages):
-            with_framework.append(_card(project, program, certain, faults))
-        elif packages:
-            with_library.append(_card(project, program, certain, faults))
-    return sorted(with_framework or with_library, key=lambda card: (not card.jobs, card.path))
+        packages = [name for name, _version in stack_of(project, program, certain).packages]
+        if packages:
+            has_framework = any(kinds[name].kind == "framework" for name in packages)
+            found.append((has_framework, _card(project, program, certain, faults)))
+    most = max((has_framework for has_framework, _each in found), default=False)
+    shown = [card for has_framework, card in found if has_framework == most]
+    return sorted(shown, key=lambda card: (not card.jobs, card.path))
 
 
 def programs(project: Project) -> Iterator[Program]:
-    """Yield what jobs start, notebooks, and scripts that nothing imports, train themselves or read
-    a command line.
+    """Yield what jobs start, notebooks, and scripts that nothing imports or that train or read a
+    command line themselves; without a ``__main__`` only those that train or seed.
     """
     imported: set[str] = set()
     trains = project.vocabulary.marks("trains")
@@ -44,10 +49,23 @@ def programs(project: Project) -> Iterator[Program]:
         imported.update(path for path in program.files if path != program.path)
     for program in project.programs:
         entry = program.entry
-        is_run = bool(entry.options) or any(call.name in trains for call in entry.calls)
-        is_own = program.path not in imported or (entry.is_entry and is_run)
-        if is_own or started_by(program) or program.path in project.entry_points:
+        is_named = started_by(program) or program.path in project.entry_points
+        if is_named or entry.kind == "notebook":
             yield program
+        elif entry.is_entry:
+            is_run = bool(entry.options) or any(call.name in trains for call in entry.calls)
+            if is_run or program.path not in imported:
+                yield program
+        elif program.path not in imported:
+            seeds = any(path == program.path for _one, path, _call in seedings(project, program))
+            if seeds or project.trains(program):
+                yield program
+
+
+def as_one(project: Project) -> Program:
+    """Return all files of a project that has no program."""
+    entry = FileFacts(path=".", kind="python")
+    return Program(entry, project.python.values(), project.effects, ())
 
 
 def _card(

@@ -22,7 +22,7 @@ class CertainCode:
         self._program = program
         self._modules = Modules(program.files)
         self._places: set[tuple[str, int]] = set()
-        todo = [(program.path, 0)]
+        todo = [(program.path, 0)] if program.path in program.files else []
         while todo:
             place = todo.pop()
             if place not in self._places and place[0] in program.files:
@@ -51,7 +51,7 @@ class CertainCode:
         if (path, scope) not in self._places:
             name = self._program.files[path].scopes[scope].name
             where = f"{name}()" if name else path
-            return f"in {where}, which may never be called"
+            return f"in {where}, which may never run"
         return "only under a condition" if arms or guarded else ""
 
     def is_foreign(self, path: str, line: int) -> bool:

@@ -65,7 +65,8 @@ def program_line(program: ScannedProgram) -> str:
     if program.jobs:
         more = f" and {len(program.jobs) - 1} more" if len(program.jobs) > 1 else ""
         job = f"{', '.join(started)} ({printable_path(program.jobs[0])}{more})".lstrip()
-    return "  ·  ".join(filter(None, [printable_path(program.path), *packages, device, job]))
+    name = printable_path(program.path) if program.path != "." else "the project as one"
+    return "  ·  ".join(filter(None, [name, *packages, device, job]))
 
 
 def _package(package: ScannedPackage) -> str:
