@@ -261,7 +261,7 @@ def _check_late_seed(project: Project) -> Iterator[Objection]:
                     path=path,
                     place=seed.place,
                     message=(
-                        f"{early.name}() in {line} draws from "
+                        f"{early.receiver or early.name}() in {line} draws from "
                         f"{generator.title} before this seed is set."
                     ),
                     way_out=f"move it above {line}",
@@ -281,10 +281,26 @@ def _first_draw(
     made_from = (*given.made_from, *given.positional) if given is not None else ()
     for other, where_drawn, call in draws(project, program):
         own = other is generator and where_drawn == path and not call.guarded
-        before = call.scope == seed.scope and call.place.line < seed.place.line and not call.arms
-        if own and before and call.name not in made_from and call.target not in made_from:
+        if own and _is_above(call, seed) and not {call.name, call.target} & {*made_from}:
             return call
+    facts = program.files[path]
+    for call in facts.calls:
+        if call.name in generator.marks.models and _is_above(call, seed):
+            again = [one for one in facts.calls if one.receiver == call.receiver]
+            if again == [call] and _draws_when_made(project, facts, call.receiver):
+                return call
     return None
+
+
+def _is_above(call: WrittenCall, seed: WrittenCall | Effect) -> bool:
+    return call.scope == seed.scope and call.place.line < seed.place.line and not call.arms
+
+
+def _draws_when_made(project: Project, facts: FileFacts, name: str) -> bool:
+    """Whether the ``__init__`` of a class makes layers itself."""
+    layers = project.vocabulary.marks("layers")
+    inits = (facts.scopes[call.scope].name for call in facts.calls if call.name in layers)
+    return f"{name}.__init__" in inits
 
 
 SEED_AFTER_USE = ScanRule(
