@@ -348,7 +348,6 @@ class Reader:
         made: dict[str, bool] = {}
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             self._made_from(part, made, 0, False)
-        end = node.end_lineno or node.lineno
         self.calls.append(
             WrittenCall(
                 name=name,
@@ -365,7 +364,6 @@ class Reader:
                 guarded=self.here.guarded,
                 fallback=self.here.fallback or (bool(made) and all(made.values())),
                 in_loop=self.here.in_loop,
-                insert=(end, self.here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )
         )
 

@@ -193,37 +193,24 @@ UNSEEDED_GENERATOR = ScanRule(
 
 
 def _check_environments(project: Project) -> Iterator[Objection]:
-    vocabulary = project.vocabulary
+    makes, seeds = (project.vocabulary.marks(name) for name in ("environments", "reseeds"))
+    settings = {
+        name: project.kb.settings[seeded_by[0]]
+        for marks in project.kb.code.values()
+        for name, seeded_by in marks.environments.items()
+    }
     for path, facts in project.python.items():
-        makes = vocabulary.marks("environments")
-        made = [call for call in facts.calls if call.name in makes]
-        seeds = vocabulary.marks("reseeds")
-        if not made or any(call.name in seeds or "seed" in call.keywords for call in facts.calls):
+        if any(call.name in seeds or "seed" in call.keywords for call in facts.calls):
             continue
-        for call in made:
-            settings = [project.kb.settings[name] for name in _seed_settings(project, call)]
-            stack = project.questions.world(
-                project.around(path), filter(None, (vocabulary.package(call.name),))
-            )
-            ways = [
-                (each.statement or "").replace("{value}", "seed")
-                for each in settings
-                if project.questions.holds(stack, each.condition)
-            ]
+        for call in (call for call in facts.calls if call.name in makes):
+            statement = settings[call.name].statement or ""
+            what = f"{call.name}() makes an environment with a generator of its own, and this file"
             yield Objection(
                 path=path,
                 place=call.place,
-                message=(
-                    f"{call.name}() makes an environment with a generator of its own, and this "
-                    "file seeds none."
-                ),
-                way_out=next(filter(None, ways), "give it a seed"),
+                message=f"{what} seeds none.",
+                way_out=statement.replace("{value}", "seed") or "give it a seed",
             )
-
-
-def _seed_settings(project: Project, call: WrittenCall) -> Iterator[str]:
-    for marks in project.kb.code.values():
-        yield from marks.environments.get(call.name, ())
 
 
 UNSEEDED_ENVIRONMENT = ScanRule(
