@@ -120,8 +120,6 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     written_down: bool = False
     """Its first argument is shown, stored under a key or returned by the same function."""
     in_loop: bool = False
-    insert: tuple[int, int] = (0, 0)
-    """Line and column at which a further argument can be written."""
 
     @property
     def gets_nothing(self) -> bool:

@@ -17,7 +17,7 @@ from d9m.scan.reading import reading
 from d9m.scan.source import UnreadableError, decode
 from d9m.scan.versions.project_files import parse_fault
 from d9m.scan.versions.read import read_versions
-from d9m.scan.versions.stated import FileVersions, StatedPackage
+from d9m.scan.versions.stated import FileVersions
 from d9m.scan.vocabulary import Vocabulary
 
 LARGEST: dict[Kind, int] = {
@@ -101,19 +101,7 @@ def _python(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
         facts = reading.read_text(vocabulary, path, text)
     except UnreadableError as fault:
         return FileRead(_unreadable(path, "python", fault.why, data), stated)
-    return FileRead(facts, _with_calls(vocabulary, stated, facts), find_ignores("python", text))
-
-
-def _with_calls(vocabulary: Vocabulary, stated: FileVersions, facts: FileFacts) -> FileVersions:
-    """What a file states, and which releases have all that it calls."""
-    shown: list[StatedPackage] = []
-    for each in vocabulary.of_releases:
-        for call in facts.calls:
-            if call.name in each.names and not call.guarded:
-                line = call.place.line
-                shown.append(StatedPackage(each.package, each.versions, line, "code"))
-                break
-    return msgspec.structs.replace(stated, packages=(*stated.packages, *shown))
+    return FileRead(facts, stated, find_ignores("python", text))
 
 
 def _notebook(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
@@ -130,7 +118,6 @@ def _notebook(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
         launches=notebook.job.launches,
     )
     stated = read_versions(path, "notebook", data.decode("utf-8", "replace"))
-    stated = _with_calls(vocabulary, stated, facts)
     return FileRead(facts, stated, find_ignores("notebook", notebook.text))
 
 

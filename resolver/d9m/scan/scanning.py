@@ -14,7 +14,7 @@ from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import candidates, is_before_all
 from d9m.scan.baseline import Baseline, BaselineEntry, split_known
-from d9m.scan.cache import Cache, digests_of, question_of
+from d9m.scan.cache import Cache, digests_of
 from d9m.scan.configuration import Configuration, find_configuration
 from d9m.scan.facts import FileFacts, Launch
 from d9m.scan.file_kinds import Kind, kind_of
@@ -60,26 +60,16 @@ def scan(
     configuration: Configuration,
     baseline: Baseline | None = None,
 ) -> ScanOutcome:
-    """Read a project and judge it; where nothing has changed, answer as before. Raises
-    UsageError.
-    """
+    """Read a project, what has not changed from the cache, and judge it. Raises UsageError."""
     check_codes((*request.select, *request.ignore))
     select, ignore = _selection(request, configuration)
     check_selection(select, ignore)
     walked = _walk(request, configuration)
     if not request.cache or not _is_encodable(walked.root, *request.paths):
         reads = read_files(kb, walked, request.jobs)
-        return _judged(kb, walked, reads, request, configuration, baseline)
-    cache = Cache(kb, walked.root)
-    digests = digests_of(walked)
-    asked = msgspec.structs.replace(request, jobs=None)
-    question = question_of(digests, walked, asked, configuration, baseline)
-    outcome = cache.outcome(question)
-    if outcome is None:
-        reads = read_files(kb, walked, request.jobs, cache, digests)
-        outcome = _judged(kb, walked, reads, request, configuration, baseline)
-        cache.keep(question, outcome)
-    return outcome
+    else:
+        reads = read_files(kb, walked, request.jobs, Cache(kb, walked.root), digests_of(walked))
+    return _judged(kb, walked, reads, request, configuration, baseline)
 
 
 def _is_encodable(*names: str) -> bool:

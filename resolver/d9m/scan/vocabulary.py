@@ -40,25 +40,6 @@ class CallOption(msgspec.Struct, frozen=True):
     keyword: str = ""
 
 
-class ReleaseNames:
-    """Names that only some releases of a package have."""
-
-    def __init__(self, package: str, versions: str, names: Iterable[str]) -> None:
-        self.package = package
-        self.versions = versions
-        """A range as pip writes it."""
-        self.names = Marks(names)
-
-
-def _of_releases(marks: CodeMarks) -> Iterator[ReleaseNames]:
-    if marks.package is None:
-        return
-    for release, names in marks.removed.items():
-        yield ReleaseNames(marks.package, f"<{release}", names)
-    for release, names in marks.added.items():
-        yield ReleaseNames(marks.package, f">={release}", names)
-
-
 _KEPT = (
     "seeds", "draws", "makers", "reseeds", "environments", "plays", "starts_process", "trains",
     "compiles", "imports_named", "collectives", "loaders",
@@ -89,14 +70,11 @@ class Vocabulary:
         """Packages with a global generator, whose ways to seed it are known."""
         self.maker_parameters: dict[str, str] = {}
         self.loaders: dict[str, Loader] = {}
-        self.of_releases: list[ReleaseNames] = []
         for marks in kb.code.values():
             self.maker_parameters.update(marks.makers)
             self.loaders.update(marks.loaders)
-            self.of_releases += _of_releases(marks)
         self._fields: dict[str, Marks] = {}
         self._kept_fields = [self.marks(field) for field in _KEPT]
-        self._kept_fields += [each.names for each in self.of_releases]
         self._kept: dict[str, bool] = {}
         self._ops: dict[str, bool] = {}
         self._methods: dict[str, Kept] = {}

@@ -63,7 +63,7 @@ def find_launch(
         if words[at] == "-m" and at + 1 < len(words):
             module = words[at + 1]
             if module in _LAUNCHER_MODULES:
-                return find_launch(("run", *words[at + 2 :]), variables, place)
+                return find_launch(("run", *words[at + 1 :]), variables, place)
             return _program(words, at + 1, module, variables, place) if _is_module(module) else None
         if words[at] in ("-c", "-"):
             return None

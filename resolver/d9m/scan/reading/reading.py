@@ -95,8 +95,8 @@ class Reader:
         """Scope, and attribute as written -> what it was given last: ``args.seed = time()``."""
         self._written_down: set[tuple[int, str]] = set()
         """Scope, and name as written, of what is shown, stored or returned."""
-        self._compiled: dict[str, str] = {}
-        """Name of compiled code -> the call that compiled it."""
+        self._stand_ins: dict[str, str] = {}
+        """Name of compiled code, or of a class of models -> the call or class of the records."""
         self._branches = 0
 
     # --- statements --------------------------------------------------------------------
@@ -157,6 +157,9 @@ class Reader:
 
     def on_class(self, node: ast.ClassDef) -> None:
         self._visit_all([*node.decorator_list, *node.bases, *node.keywords])
+        for name in (self.here.resolve(base) or "" for base in node.bases):
+            if name in self._vocabulary.marks("models"):
+                self._stand_ins[node.name] = name
         with self.here.within(scope=self.here.names.numbers[node]):
             self.block(node.body)
 
@@ -343,9 +346,9 @@ class Reader:
         if name is not None and not is_own and vocabulary.keeps(name):
             self._keep(node, name)
             if target and name in vocabulary.marks("compiles"):
-                self._compiled[target] = name
-        elif (written := dotted(node.func)) in self._compiled:
-            self._keep(node, self._compiled[written or ""], written or "")
+                self._stand_ins[target] = name
+        elif (written := dotted(node.func)) in self._stand_ins:
+            self._keep(node, self._stand_ins[written or ""], written or "")
         elif isinstance(node.func, ast.Attribute) and not (name or "").startswith(LOCAL):
             wanted = vocabulary.keeps_method(node.func.attr)
             kind = self._kinds.of(self.here.scope, node.func.value) if wanted and not name else ""
@@ -375,7 +378,6 @@ class Reader:
         made: dict[str, bool] = {}
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             self._made_from(part, made, 0, False)
-        end = node.end_lineno or node.lineno
         self.calls.append(
             WrittenCall(
                 name=name,
@@ -392,7 +394,6 @@ class Reader:
                 guarded=self.here.guarded,
                 fallback=self.here.fallback or (bool(made) and all(made.values())),
                 in_loop=self.here.in_loop,
-                insert=(end, self.here.lines.column(end, (node.end_col_offset or 1) - 1)),
             )
         )
 

@@ -193,37 +193,24 @@ UNSEEDED_GENERATOR = ScanRule(
 
 
 def _check_environments(project: Project) -> Iterator[Objection]:
-    vocabulary = project.vocabulary
+    makes, seeds = (project.vocabulary.marks(name) for name in ("environments", "reseeds"))
+    settings = {
+        name: project.kb.settings[seeded_by[0]]
+        for marks in project.kb.code.values()
+        for name, seeded_by in marks.environments.items()
+    }
     for path, facts in project.python.items():
-        makes = vocabulary.marks("environments")
-        made = [call for call in facts.calls if call.name in makes]
-        seeds = vocabulary.marks("reseeds")
-        if not made or any(call.name in seeds or "seed" in call.keywords for call in facts.calls):
+        if any(call.name in seeds or "seed" in call.keywords for call in facts.calls):
             continue
-        for call in made:
-            settings = [project.kb.settings[name] for name in _seed_settings(project, call)]
-            stack = project.questions.world(
-                project.around(path), filter(None, (vocabulary.package(call.name),))
-            )
-            ways = [
-                (each.statement or "").replace("{value}", "seed")
-                for each in settings
-                if project.questions.holds(stack, each.condition)
-            ]
+        for call in (call for call in facts.calls if call.name in makes):
+            statement = settings[call.name].statement or ""
+            what = f"{call.name}() makes an environment with a generator of its own, and this file"
             yield Objection(
                 path=path,
                 place=call.place,
-                message=(
-                    f"{call.name}() makes an environment with a generator of its own, and this "
-                    "file seeds none."
-                ),
-                way_out=next(filter(None, ways), "give it a seed"),
+                message=f"{what} seeds none.",
+                way_out=statement.replace("{value}", "seed") or "give it a seed",
             )
-
-
-def _seed_settings(project: Project, call: WrittenCall) -> Iterator[str]:
-    for marks in project.kb.code.values():
-        yield from marks.environments.get(call.name, ())
 
 
 UNSEEDED_ENVIRONMENT = ScanRule(
@@ -261,7 +248,7 @@ def _check_late_seed(project: Project) -> Iterator[Objection]:
                     path=path,
                     place=seed.place,
                     message=(
-                        f"{early.name}() in {line} draws from "
+                        f"{early.receiver or early.name}() in {line} draws from "
                         f"{generator.title} before this seed is set."
                     ),
                     way_out=f"move it above {line}",
@@ -281,10 +268,26 @@ def _first_draw(
     made_from = (*given.made_from, *given.positional) if given is not None else ()
     for other, where_drawn, call in draws(project, program):
         own = other is generator and where_drawn == path and not call.guarded
-        before = call.scope == seed.scope and call.place.line < seed.place.line and not call.arms
-        if own and before and call.name not in made_from and call.target not in made_from:
+        if own and _is_above(call, seed) and not {call.name, call.target} & {*made_from}:
             return call
+    facts = program.files[path]
+    for call in facts.calls:
+        if call.name in generator.marks.models and _is_above(call, seed):
+            again = [one for one in facts.calls if one.receiver == call.receiver]
+            if again == [call] and _draws_when_made(project, facts, call.receiver):
+                return call
     return None
+
+
+def _is_above(call: WrittenCall, seed: WrittenCall | Effect) -> bool:
+    return call.scope == seed.scope and call.place.line < seed.place.line and not call.arms
+
+
+def _draws_when_made(project: Project, facts: FileFacts, name: str) -> bool:
+    """Whether the ``__init__`` of a class makes layers itself."""
+    layers = project.vocabulary.marks("layers")
+    inits = (facts.scopes[call.scope].name for call in facts.calls if call.name in layers)
+    return f"{name}.__init__" in inits
 
 
 SEED_AFTER_USE = ScanRule(

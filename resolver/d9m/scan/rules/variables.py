@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from d9m.errors import quote
 from d9m.model.records import Setting
 from d9m.model.when import parse
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, Launch
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
+from d9m.scan.project.programs import given
 from d9m.scan.project.project import Project
-from d9m.scan.rules.rule import Objection, ScanRule, because_of, in_words
+from d9m.scan.rules.rule import Objection, ScanCheck, ScanRule, because_of, in_words
 from d9m.scan.spelling import closest_typo
+
+Fault: TypeAlias = tuple[str, str] | tuple[str, str, RelatedSpot]
+"""What is wrong, and what to do about it; perhaps another place that has a part in it."""
 
 PYTHON = "python"
 """The package that reads its variables before any line of a program runs."""
+
+
+def _each_write(
+    find: Callable[[Project, str, EnvironmentWrite, Setting], Iterator[Fault]], says: str
+) -> ScanCheck:
+    """A check that looks at each place where a variable of the records is set."""
+
+    def check(project: Project) -> Iterator[Objection]:
+        for path, write, setting in project.known_writes():
+            for message, way_out, *related in find(project, path, write, setting):
+                yield Objection(
+                    path=path,
+                    place=write.place,
+                    message=message,
+                    way_out=way_out,
+                    because=because_of(project, setting.name, says),
+                    related=tuple(related),
+                )
+
+    return check
 
 
 def _comes_too_late(project: Project, path: str, write: EnvironmentWrite, setting: Setting) -> bool:
@@ -28,7 +53,7 @@ def _comes_too_late(project: Project, path: str, write: EnvironmentWrite, settin
     return project.home(setting.name) == PYTHON and not any(call.name in starts for call in later)
 
 
-def _launch_with(project: Project, path: str, name: str) -> tuple[str, Launch | None]:
+def _launch_without(project: Project, path: str, name: str) -> tuple[str, Launch | None]:
     """Return a job that starts a program with a file, and its command if nothing in the job sets
     a variable before.
     """
@@ -44,25 +69,16 @@ def _launch_with(project: Project, path: str, name: str) -> tuple[str, Launch | 
     return held, None
 
 
-def _check_late_hash_seed(project: Project) -> Iterator[Objection]:
-    for path, write, setting in project.known_writes():
-        if not _comes_too_late(project, path, write, setting):
-            continue
-        job, launch = _launch_with(project, path, write.name)
-        if job and launch is None:
-            continue
+def _late_hash_seed(
+    project: Project, path: str, write: EnvironmentWrite, setting: Setting
+) -> Iterator[Fault]:
+    if _comes_too_late(project, path, write, setting):
+        job, launch = _launch_without(project, path, write.name)
         where = f"in {job}:{launch.place.line}" if launch else "before Python starts"
         value = write.value if write.value and write.value.isdigit() else "0"
-        yield Objection(
-            path=path,
-            place=write.place,
-            message=(
-                f"{write.name} is read when Python starts. Set here, it reaches only processes "
-                "that this one starts."
-            ),
-            way_out=f"export {write.name}={value} {where}",
-            because=because_of(project, setting.name, setting.read),
-        )
+        what = f"{write.name} is read when Python starts. Set here, it reaches only processes "
+        if launch or not job:
+            yield f"{what}that this one starts.", f"export {write.name}={value} {where}"
 
 
 LATE_HASH_SEED = ScanRule(
@@ -77,37 +93,30 @@ LATE_HASH_SEED = ScanRule(
     the program sets it, too.""",
     bad='import os\n\nos.environ["PYTHONHASHSEED"] = "0"\n',
     good="import os\n\nseed = int(os.environ.get('PYTHONHASHSEED', '0'))\n",
-    check=_check_late_hash_seed,
+    check=_each_write(_late_hash_seed, "process-start"),
 )
 
 
-def _check_late_variable(project: Project) -> Iterator[Objection]:
-    for path, write, setting in project.known_writes():
-        is_read_at_import = setting.read == "import" and setting.list_ is None
-        if not is_read_at_import or setting.effect == "never":
+def _late_variable(
+    project: Project, path: str, write: EnvironmentWrite, setting: Setting
+) -> Iterator[Fault]:
+    is_read_at_import = setting.read == "import" and setting.list_ is None
+    if not is_read_at_import or setting.effect == "never":
+        return
+    if write.how not in BY_PROCESS or write.scope != 0:
+        return
+    home = project.home(write.name)
+    stack = project.world(path, frozenset((home,)))
+    for each in project.files[path].imports:
+        is_before = each.scope == 0 and each.line < write.place.line and not each.guarded
+        if not is_before or project.vocabulary.package(each.module) != home:
             continue
-        if write.how not in BY_PROCESS or write.scope != 0:
-            continue
-        home = project.home(write.name)
-        stack = project.world(path, frozenset((home,)))
-        if not project.questions.surely_holds(stack, parse(setting.read_in)):
-            continue
-        for each in project.files[path].imports:
-            is_before = each.scope == 0 and each.line < write.place.line and not each.guarded
-            if is_before and project.vocabulary.package(each.module) == home:
-                line = project.line(path, each.line)
-                yield Objection(
-                    path=path,
-                    place=write.place,
-                    message=(
-                        f"{write.name} is read when {each.module} is imported, in {line}. Set "
-                        "here, it has no effect."
-                    ),
-                    way_out=f"set it before {line}",
-                    because=because_of(project, setting.name, setting.read),
-                    related=(RelatedSpot(path, each.line, "imported here"),),
-                )
-                break
+        if project.questions.surely_holds(stack, parse(setting.read_in)):
+            line = project.line(path, each.line)
+            what = f"{write.name} is read when {each.module} is imported, in {line}. Set here, it"
+            related = RelatedSpot(path, each.line, "imported here")
+            yield f"{what} has no effect.", f"set it before {line}", related
+        return
 
 
 LATE_VARIABLE = ScanRule(
@@ -116,13 +125,12 @@ LATE_VARIABLE = ScanRule(
     severity="error",
     title="A variable is set after the import that reads it",
     why="""Some libraries read their variables when they are imported, once. A value that is set
-    after the import is never read. Set the variable before the import, or in the
-    shell.""",
+    after the import is never read. Set the variable before the import, or in the shell.""",
     silent="""The import is in a function or under a condition, another library reads the
     variable, or the release reads it later.""",
     bad='import os\n\nimport tensorflow as tf\n\nos.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"\n',
     good='import os\n\nos.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"\n\nimport tensorflow as tf\n',
-    check=_check_late_variable,
+    check=_each_write(_late_variable, "import"),
 )
 
 
@@ -137,8 +145,7 @@ def _check_misspelt(project: Project) -> Iterator[Objection]:
         spot, fix = write.name_place, None
         if spot is not None:
             start, end = (spot.line, spot.column), (spot.end_line, spot.end_column)
-            edit = TextEdit(start, end, f'"{meant}"')
-            fix = Fix(True, f"Rename to {meant}", [edit])
+            fix = Fix(True, f"Rename to {meant}", [TextEdit(start, end, f'"{meant}"')])
         yield Objection(
             path=path,
             place=write.place,
@@ -165,17 +172,12 @@ MISSPELT_VARIABLE = ScanRule(
 )
 
 
-def _check_placebo(project: Project) -> Iterator[Objection]:
-    for path, write, setting in project.known_writes():
-        if setting.effect == "never":
-            meant = f"; did you mean {setting.instead}?" if setting.instead else "."
-            yield Objection(
-                path=path,
-                place=write.place,
-                message=f"Nothing reads {write.name}{meant}",
-                way_out=setting.instead or f"remove {write.name}",
-                because=because_of(project, setting.name, "never read"),
-            )
+def _placebo(
+    _project: Project, _path: str, write: EnvironmentWrite, setting: Setting
+) -> Iterator[Fault]:
+    if setting.effect == "never":
+        meant = f"; did you mean {setting.instead}?" if setting.instead else "."
+        yield f"Nothing reads {write.name}{meant}", setting.instead or f"remove {write.name}"
 
 
 PLACEBO_VARIABLE = ScanRule(
@@ -187,7 +189,7 @@ PLACEBO_VARIABLE = ScanRule(
     reads them. We searched the libraries themselves for them.""",
     bad='import os\n\nos.environ["NCCL_DETERMINISTIC"] = "1"\n',
     good='import os\n\nos.environ["NCCL_ALGO"] = "Ring"\n',
-    check=_check_placebo,
+    check=_each_write(_placebo, "never read"),
 )
 
 
@@ -201,50 +203,52 @@ def _value_fault(setting: Setting, value: str) -> str | None:
     return None if setting.takes_number(value) else f"It must be {setting.number_wanted()}."
 
 
-def _check_refused(project: Project) -> Iterator[Objection]:
-    for path, write, setting in project.known_writes():
-        if not write.value or setting.effect == "never":
-            continue
-        if setting.list_ is not None:
-            yield from _misplaced_flags(project, path, write, setting)
-        elif fault := _value_fault(setting, write.value):
-            yield Objection(
-                path=path,
-                place=write.place,
-                message=f"{write.name} is set to {quote(write.value)}. {fault}",
-                way_out=f"{write.name}={setting.accepts[0] if setting.accepts else '0'}",
-                because=because_of(project, setting.name, "values"),
-            )
-    yield from _refused_by_switch(project)
-
-
-def _misplaced_flags(
+def _refused(
     project: Project, path: str, write: EnvironmentWrite, setting: Setting
-) -> Iterator[Objection]:
+) -> Iterator[Fault]:
+    if not write.value or setting.effect == "never":
+        return
+    if setting.list_ is not None:
+        yield from _misplaced_flags(project, path, write.value, setting)
+    elif fault := _value_fault(setting, write.value):
+        way_out = f"{write.name}={setting.accepts[0] if setting.accepts else '0'}"
+        yield f"{write.name} is set to {quote(write.value)}. {fault}", way_out
+    for switched, by, refused in _needed_by_switches(project, write.name):
+        if write.value not in refused and _value_fault(setting, write.value) is None:
+            related = RelatedSpot(switched, by, "switched on here")
+            what = f"The switch refuses {write.name}={write.value}: ops that need it raise an error"
+            yield f"{what}, or warn.", f"{write.name}={refused[0]}", related
+            return
+
+
+def _needed_by_switches(project: Project, name: str) -> Iterator[tuple[str, int, list[str]]]:
+    """Yield the places that turn on a switch which needs a variable, with the values it takes."""
+    for path, made in project.effects.items():
+        for one in made:
+            if not project.turns_on(one.setting, one.value):
+                continue
+            for _solution, turn in project.knowledge.needed_with(one.setting):
+                stack = project.world(path, frozenset((project.home(one.setting),)))
+                if turn.set == name and project.questions.surely_holds(stack, turn.condition):
+                    yield path, one.place.line, turn.to
+
+
+def _misplaced_flags(project: Project, path: str, value: str, setting: Setting) -> Iterator[Fault]:
     """Flags in a list variable that belong in another one, if the stated release has them."""
     moved: dict[str, list[str]] = {}
-    for flag in (write.value or "").split(setting.list_) if setting.flags else ():
+    for flag in value.split(setting.list_) if setting.flags else ():
         for name, other in project.knowledge.variables.items():
-            if any(flag.startswith(start) for start in other.flags):
+            if name != setting.name and any(flag.startswith(start) for start in other.flags):
                 moved.setdefault(name, []).append(flag)
     for other, flags in moved.items():
-        if other == setting.name:
-            continue
         known = [flag for flag in flags if _has_flag(project, path, flag)]
         gone = [flag.partition("=")[0] for flag in flags if flag not in known]
         ways = [f"{other}={(setting.list_ or ' ').join(known)}"] if known else []
         ways += [f"leave out {in_words(gone)}: this release knows no such flag"] if gone else []
-        names = [flag.partition("=")[0] for flag in flags]
-        yield Objection(
-            path=path,
-            place=write.place,
-            message=(
-                f"{write.name} takes flags that begin with {' or '.join(setting.flags)}: in it "
-                f"{in_words(names)} {'have' if len(flags) > 1 else 'has'} no effect."
-            ),
-            way_out="; ".join(ways),
-            because=because_of(project, setting.name, "flags"),
-        )
+        names = in_words([flag.partition("=")[0] for flag in flags])
+        starts = " or ".join(setting.flags)
+        what = f"{setting.name} takes flags that begin with {starts}: in it {names}"
+        yield f"{what} {'have' if len(flags) > 1 else 'has'} no effect.", "; ".join(ways)
 
 
 def _has_flag(project: Project, path: str, flag: str) -> bool:
@@ -257,35 +261,6 @@ def _has_flag(project: Project, path: str, flag: str) -> bool:
     return project.questions.holds(stack, setting.condition)
 
 
-def _refused_by_switch(project: Project) -> Iterator[Objection]:
-    """Values that the switch of a program does not accept, in the files or the job of it."""
-    seen: set[tuple[str, int]] = set()
-    for path, made in project.effects.items():
-        for one in made:
-            on = project.turns_on(one.setting, one.value)
-            for solution, turn in project.knowledge.needed_with(one.setting) if on else ():
-                stack = project.world(path, frozenset((project.home(one.setting),)))
-                if turn.set is None or not project.questions.surely_holds(stack, turn.condition):
-                    continue
-                setting = project.knowledge.variables[turn.set]
-                for where, write in project.variables.get(turn.set, ()):
-                    known = write.value and _value_fault(setting, write.value) is None
-                    if not known or write.value in turn.to or (where, write.place.line) in seen:
-                        continue
-                    seen.add((where, write.place.line))
-                    yield Objection(
-                        path=where,
-                        place=write.place,
-                        message=(
-                            f"{solution.title} refuses {turn.set}={write.value}: the first call "
-                            f"that needs it {'only warns' if one.warns else 'raises an error'}."
-                        ),
-                        way_out=f"{turn.set}={turn.to[0]}",
-                        related=(RelatedSpot(path, one.place.line, "switched on here"),),
-                        because=because_of(project, setting.name, "values"),
-                    )
-
-
 REFUSED_VALUE = ScanRule(
     code="refused-value",
     family="settings",
@@ -293,37 +268,37 @@ REFUSED_VALUE = ScanRule(
     title="A variable with a value that its library does not accept",
     why="""A value that a library does not know is ignored or raises an error late. The records
     list what each variable accepts, and what the switch of the program accepts.""",
-    silent="""The value is not written in the file, or the variable accepts anything.""",
+    silent="The value is not written in the file, or the variable accepts anything.",
     bad='import os\n\nos.environ["TF_DETERMINISTIC_OPS"] = "yes"\n',
     good='import os\n\nos.environ["TF_DETERMINISTIC_OPS"] = "1"\n',
-    check=_check_refused,
+    check=_each_write(_refused, "values"),
 )
 
 
-def _check_list_overwritten(project: Project) -> Iterator[Objection]:
-    for path, write, setting in project.known_writes():
-        if setting.list_ is None or write.copies or write.how not in BY_PROCESS - {"setdefault"}:
-            continue
-        if write.value is None:
-            continue
-        for where, other in project.variables[write.name]:
-            is_earlier = (where, other.place.line) < (path, write.place.line)
-            before = other.how not in BY_PROCESS or (where == path and is_earlier)
-            lost = set((other.value or "").split(setting.list_)) - {""}
-            lost -= set(write.value.split(setting.list_))
-            if before and lost:
-                yield Objection(
-                    path=path,
-                    place=write.place,
-                    message=(
-                        f"This line drops {in_words(sorted(lost))} from {write.name}, set in "
-                        f"{project.spot(where, other.place.line)}."
-                    ),
-                    way_out=f"append to the old value of {write.name}",
-                    related=(RelatedSpot(where, other.place.line, "set here"),),
-                    because=because_of(project, setting.name, "list"),
-                )
-                break
+def _list_overwritten(
+    project: Project, path: str, write: EnvironmentWrite, setting: Setting
+) -> Iterator[Fault]:
+    is_replaced = write.how in BY_PROCESS and write.how != "setdefault" and not write.copies
+    if setting.list_ is None or write.value is None or not is_replaced:
+        return
+    before = [
+        (path, one.place.line, one.value)
+        for one in project.files[path].variables
+        if one.name == write.name and one.place < write.place and one.scope == write.scope
+    ]
+    for program in project.programs:
+        for job, launch in program.launches if path in program.files else ():
+            value = given(project.files[job], launch).get(write.name)
+            if value is not None:
+                before.append((job, value.place.line, value.value))
+    for where, line, value in before:
+        lost = {*(value or "").split(setting.list_)} - {"", *write.value.split(setting.list_)}
+        if lost:
+            spot = project.spot(where, line)
+            what = f"This line drops {in_words(sorted(lost))} from {write.name}, set in {spot}."
+            way_out = f"append to the old value of {write.name}"
+            yield what, way_out, RelatedSpot(where, line, "set here")
+            return
 
 
 LIST_OVERWRITTEN = ScanRule(
@@ -331,9 +306,10 @@ LIST_OVERWRITTEN = ScanRule(
     family="settings",
     severity="error",
     title="A list variable that is replaced instead of extended",
-    why="""XLA_FLAGS and its like hold several flags. An assignment throws away those that a job
-    file, the image or an earlier line of the program put there.""",
-    silent="""The new value is made from the old one, or nothing else in the project sets it.""",
+    why="""XLA_FLAGS and its like hold several flags. An assignment throws away those that the job
+    or an earlier line of the program put there.""",
+    silent="""The new value is made from the old one, or neither the job nor an earlier line of the
+    same function sets it.""",
     bad="""import os
 
 os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"
@@ -344,30 +320,22 @@ os.environ["XLA_FLAGS"] = "--xla_gpu_autotune_level=0"
 os.environ["XLA_FLAGS"] = "--xla_gpu_deterministic_ops=true"
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_autotune_level=0"
 """,
-    check=_check_list_overwritten,
+    check=_each_write(_list_overwritten, "list"),
 )
 
 
-def _check_lost(project: Project) -> Iterator[Objection]:
-    for path, write, setting in project.known_writes():
-        if write.how not in ("lost", "unexported"):
-            continue
-        pair = f"{write.name}={write.value or '...'}"
-        if write.how == "unexported":
-            what = "is not exported: no program that the shell starts sees it."
-            way_out = f"export {pair}"
-        elif project.files[path].kind == "docker":
-            what, way_out = "is gone when this build step ends.", f"ENV {pair}"
-        else:
-            what = "is set in a shell of its own, which ends with this line."
-            way_out = f'os.environ["{write.name}"] = "{write.value or "..."}"'
-        yield Objection(
-            path=path,
-            place=write.place,
-            message=f"{write.name} {what}",
-            way_out=way_out,
-            because=because_of(project, setting.name, "lost"),
-        )
+def _lost(
+    project: Project, path: str, write: EnvironmentWrite, _setting: Setting
+) -> Iterator[Fault]:
+    pair = f"{write.name}={write.value or '...'}"
+    if write.how == "unexported":
+        what = "is not exported: no program that the shell starts sees it."
+        yield f"{write.name} {what}", f"export {pair}"
+    elif write.how == "lost" and project.files[path].kind == "docker":
+        yield f"{write.name} is gone when this build step ends.", f"ENV {pair}"
+    elif write.how == "lost":
+        what = "is set in a shell of its own, which ends with this line."
+        yield f"{write.name} {what}", f'os.environ["{write.name}"] = "{write.value or "..."}"'
 
 
 LOST_EXPORT = ScanRule(
@@ -380,7 +348,7 @@ LOST_EXPORT = ScanRule(
     silent="A later line exports the variable, or the script itself uses it.",
     bad='import os\n\nos.system("export CUBLAS_WORKSPACE_CONFIG=:4096:8")\n',
     good='import os\n\nos.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"\n',
-    check=_check_lost,
+    check=_each_write(_lost, "lost"),
 )
 
 RULES = (

@@ -63,10 +63,7 @@ def _surrounding(
     said = statements(kb, files)
     packages = dict(above.packages)
     for name, stated in sorted(said.packages.items()):
-        version = followed(kb, name, stated, above.packages.get(name))
-        if version is None:
-            continue
-        packages[name] = version
+        packages[name] = followed(stated)
         other = contradiction(name, stated)
         if other is not None:
             contradictions.append(other)
