@@ -222,22 +222,23 @@ class CardLines:
         status = in_order(states)
         shown = {title: state for title, state in states.items() if state.status == status}
         first = next(iter(shown.values()))
-        if status == "ok":
-            places: dict[tuple[str, str], list[tuple[int, str]]] = {}
-            for title, state in shown.items():
-                if state.made is not None:
-                    where = (state.made.path, state.made.by)
-                    places.setdefault(where, []).append((state.made.line, title))
-            parts: list[str] = []
-            for (path, by), there in places.items():
-                where = self._project.spot(path, min(there)[0])
-                named = ", ".join(title for _line, title in there)
-                parts.append(f"{named} ({f'{by}, ' if by else ''}{where})")
-            return _check("card-seeds", status, "; ".join(parts), first)
+        places: dict[tuple[str, str, str], list[tuple[int, str]]] = {}
+        for title, state in shown.items():
+            if state.made is not None:
+                doubt = state.made.doubt or ("without a fixed seed" if state.is_bad else "")
+                where = (state.made.path, state.made.by, doubt)
+                places.setdefault(where, []).append((state.made.line, title))
+        parts: list[str] = []
+        for (path, by, doubt), there in places.items():
+            where = self._project.spot(path, min(there)[0])
+            words = [", ".join(title for _line, title in there), f"by {by}" if by else "", doubt]
+            parts.append(f"{' '.join(filter(None, words))} ({where})")
         nowhere = [written(self._project, steps[title]) for title in shown if not shown[title].made]
-        others = [self._says(steps[title], shown[title]) for title in shown if shown[title].made]
+        if status == "ok":
+            return _check("card-seeds", status, "; ".join(parts), first)
+        others = bool(parts)
+        parts += self._set_nowhere(nowhere)
         library = self._seeding_library() if status == "missing" and nowhere else ""
-        parts = [*others, *self._set_nowhere(nowhere)]
         if library and not others:
             return _check("card-seeds", "unknown", f"{parts[0]}; does {library} seed?")
         return _check("card-seeds", status, "; ".join(parts), first)
@@ -334,16 +335,19 @@ class CardLines:
         found: dict[str, tuple[str, str, int]] = {}
         for path, call, answer in self._answers:
             if not call.without_gradients and answer.outcome in ("raises", "unsolved"):
-                says = "raises an error" if answer.outcome == "raises" else "is nondeterministic"
+                says = "raises an error" if answer.outcome == "raises" else "nondeterministic"
                 name = call.name.rpartition(".")[2]
                 found.setdefault(f"{name} {says}", (says, path, call.place.line))
         if found:
-            parts: list[str] = []
+            by_outcome: dict[str, list[str]] = {}
             for title, (says, path, line) in list(found.items())[:MOST_OPS]:
-                name = title.removesuffix(f" {says}")
-                parts.append(f"{name} ({self._project.spot(path, line)}) {says}")
+                where = self._project.spot(path, line)
+                by_outcome.setdefault(says, []).append(
+                    f"{title.removesuffix(f' {says}')} ({where})"
+                )
+            parts = [f"{', '.join(names)}: {says} {when}" for says, names in by_outcome.items()]
             more = f"; {len(found) - MOST_OPS} more" if len(found) > MOST_OPS else ""
-            text = f"{'; '.join(parts)} {when}{more}"
+            text = "; ".join(parts) + more
             _says, path, line = next(iter(found.values()))
             yield _check("card-ops", "unknown", text, path=path, line=line)
 
