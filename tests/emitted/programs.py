@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import environments
 
-from conftest import NIGHTLY, shared
+from conftest import EVERYTHING, NIGHTLY, shared
 from d9m.api import advise
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import UsageError
@@ -169,8 +169,8 @@ def _releases(kb: KnowledgeBase) -> Iterator[Setup]:
 
 
 def _questions(kb: KnowledgeBase) -> Iterator[tuple[Setup, list[str] | None]]:
-    """Op by op only the last patch of a minor release, and what is installed here; at night
-    each.
+    """Op by op only where everything is tested, for the last patch of a minor release and what is
+    installed here; at night for each.
     """
     last = {(name, minor(release)): release for name in FRAMEWORKS for release in kb.releases(name)}
     telling = {(name, release) for (name, _minor), release in last.items()}
@@ -178,7 +178,7 @@ def _questions(kb: KnowledgeBase) -> Iterator[tuple[Setup, list[str] | None]]:
     for asked in _releases(kb):
         yield asked, None
         yield asked, []
-        if asked.packages[0] in telling or os.environ.get(NIGHTLY):
+        if os.environ.get(NIGHTLY) or (os.environ.get(EVERYTHING) and asked.packages[0] in telling):
             yield from ((asked, [op]) for op in _representatives(kb, describe(kb, asked)))
     yield from ((asked, None) for asked in _variations(kb))
 

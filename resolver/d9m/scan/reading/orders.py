@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import Literal, TypeAlias
+import copy
+from typing import Any, Literal, TypeAlias
+
+import msgspec
 
 from d9m.scan.facts import Order
 from d9m.scan.reading.expressions import children, dotted, last_name, nodes, short_text
@@ -23,6 +26,34 @@ _LISTS = ("list", "tuple", "enumerate", "iter", "next", "map", "zip", "array", "
 _TRIPLES, _TRIPLE = "triples", "triple"
 """What a walk over folders gives, and one of them: its root has its place."""
 _NUMBERS = ("range", "len", "int", "ord", "round")
+
+
+class _Way:
+    """How an expression was followed."""
+
+    def __init__(self, kind: Kind, scope: int, walk: str) -> None:
+        self.kind: Kind = kind
+        self.scope = scope
+        self.walk = walk
+        self.depth = 0
+        self.numbered = False
+        """Through ``enumerate``."""
+        self.call: ast.AST | None = None
+        """The last call that got it."""
+
+    def list_it(self) -> None:
+        """Take the elements of a set one after the other."""
+        self.kind = "listing" if self.kind == "set" else self.kind
+
+
+class Onward(msgspec.Struct):
+    """An expression of the same order, to follow."""
+
+    to: ast.AST
+
+
+Step: TypeAlias = ast.AST | Onward | None
+"""What uses an order, or what to follow; None where nothing uses it."""
 
 
 class Orders:
@@ -96,8 +127,8 @@ class Orders:
             if not self._parents:
                 self._parents = _parents(self._tree)
             walk = name in self._vocabulary.marks("walks")
-            start = _TRIPLES if walk else ""
-            use = node if kind == "identity" else self._use(kind, node, scope, start, 0)
+            way = _Way(kind, scope, _TRIPLES if walk else "")
+            use = node if kind == "identity" else self._use(node, way)
             if use is None:
                 continue
             place = self._here.spot(node)
@@ -118,104 +149,96 @@ class Orders:
             )
         return tuple(sorted(found, key=lambda order: order.place))
 
-    def _use(self, kind: Kind, node: ast.AST, scope: int, walk: str, depth: int) -> ast.AST | None:
+    def _use(self, node: ast.AST, way: _Way) -> ast.AST | None:
         """What uses the order of an expression; None where nothing in its function does."""
-        numbered = False
-        outer: ast.AST | None = None
-        """The last call that got it."""
-        while depth < _DEEPEST:
+        while way.depth < _DEEPEST:
+            way.depth += 1
             parent = self._parents.get(node)
-            if isinstance(parent, ast.Call) and node is not parent.func:
-                last = last_name(parent.func)
-                if self._is_blind(parent, scope, "order_blind", "shows"):
-                    return None
-                if self._name(parent, scope) in self._vocabulary.marks("order_bound"):
-                    return parent
-                if kind == "set" and last not in _LISTS:
-                    return None
-                if kind == "hash":
-                    return None if last == "hash" else parent
-                walk = _TRIPLE if walk and last == "next" else walk
-                kind = "listing" if kind == "set" else kind
-                outer = parent
-                numbered = numbered or last == "enumerate"
-            elif isinstance(parent, ast.keyword | ast.Starred | ast.IfExp | ast.Await):
-                if isinstance(parent, ast.IfExp) and node is parent.test:
-                    return None
-                kind = "listing" if kind == "set" and isinstance(parent, ast.Starred) else kind
-            elif isinstance(parent, ast.BinOp):
-                if kind == "set" and not isinstance(parent.op, _SET_OPERATORS):
-                    return None
-            elif isinstance(parent, ast.Attribute):
-                call = self._parents.get(parent)
-                if not isinstance(call, ast.Call) or parent.attr == "count":
-                    return None
-                if kind == "set" and parent.attr not in _SET_METHODS:
-                    return call if parent.attr == "pop" else None
-                if parent.attr == "index":
-                    return call
-                parent = call
-            elif isinstance(parent, ast.comprehension):
+            if isinstance(parent, ast.comprehension):
                 node, parent = parent, self._parents[parent]
-                if isinstance(parent, ast.SetComp) or (
-                    isinstance(parent, ast.DictComp) and not numbered
-                ):
-                    return None
-                if isinstance(parent, ast.DictComp):
-                    return parent
-                kind = "listing" if kind == "set" else kind
-            elif isinstance(parent, ast.Subscript) and node is parent.value and kind != "set":
-                index = parent.slice.value if isinstance(parent.slice, ast.Constant) else None
-                if walk == _TRIPLE and index == 0:
-                    return None
-                if not walk and not _is_whole(parent.slice):
-                    around = self._parents.get(parent)
-                    is_shown = isinstance(around, ast.FormattedValue) or (
-                        isinstance(around, ast.Call) and self._is_blind(around, scope, "shows")
-                    )
-                    return None if is_shown else parent
-                walk = _TRIPLE if walk == _TRIPLES and index == 0 else "" if index else walk
-            elif isinstance(parent, ast.List | ast.Tuple | ast.NamedExpr):
-                if kind == "set":
-                    return None
-            elif isinstance(parent, ast.Expr):
-                return outer
-            else:
-                return self._ended(kind, node, parent, scope, walk, depth, numbered)
-            node, depth = parent, depth + 1
+            step = _STEPS.get(type(parent))
+            found = step(self, parent, node, way) if step is not None else None
+            if not isinstance(found, Onward):
+                return found
+            node = found.to
         return None
 
-    def _ended(
-        self,
-        kind: Kind,
-        node: ast.AST,
-        parent: ast.AST | None,
-        scope: int,
-        walk: str,
-        depth: int,
-        numbered: bool,
-    ) -> ast.AST | None:
-        """What uses an expression that is not a part of another one."""
-        if isinstance(parent, ast.For | ast.AsyncFor) and node is parent.iter:
-            return self._by_loop(parent, scope, walk, depth, numbered)
-        if kind == "hash":
-            is_plain = isinstance(parent, ast.Compare) and isinstance(node, ast.Call)
-            return None if is_plain or isinstance(parent, ast.FormattedValue) else parent
-        if isinstance(parent, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = parent.targets if isinstance(parent, ast.Assign) else [parent.target]
-            if isinstance(targets[0], ast.Tuple | ast.List) and len(targets[0].elts) == 1:
-                return None
-            name = dotted(targets[0])
-            if kind == "set" and name is None:
-                return None
-            return parent if name is None else self._by_name(kind, name, parent, scope, walk, depth)
-        if kind != "set" and isinstance(parent, ast.Return | ast.Yield | ast.YieldFrom | ast.Dict):
-            return parent
-        return None
+    def by_call(self, call: ast.Call, node: ast.AST, way: _Way) -> Step:
+        last = last_name(call.func)
+        if node is call.func or self._is_blind(call, way.scope, "order_blind", "shows"):
+            return None
+        if self._name(call, way.scope) in self._vocabulary.marks("order_bound"):
+            return call
+        if way.kind == "hash":
+            return None if last == "hash" else call
+        if way.kind == "set" and last not in _LISTS:
+            return None
+        way.list_it()
+        way.walk = _TRIPLE if way.walk and last == "next" else way.walk
+        way.numbered = way.numbered or last == "enumerate"
+        way.call = call
+        return Onward(call)
 
-    def _by_name(
-        self, kind: Kind, name: str, statement: ast.stmt, scope: int, walk: str, depth: int
-    ) -> ast.AST | None:
+    def by_part(self, parent: ast.AST, node: ast.AST, way: _Way) -> Step:
+        """A part of an expression that keeps its order."""
+        if isinstance(parent, ast.IfExp) and node is parent.test:
+            return None
+        if isinstance(parent, ast.Starred):
+            way.list_it()
+        keeps_set = not isinstance(parent, ast.List | ast.Tuple | ast.NamedExpr) and (
+            not isinstance(parent, ast.BinOp) or isinstance(parent.op, _SET_OPERATORS)
+        )
+        return Onward(parent) if keeps_set or way.kind != "set" else None
+
+    def by_method(self, method: ast.Attribute, _node: ast.AST, way: _Way) -> Step:
+        call = self._parents.get(method)
+        if not isinstance(call, ast.Call) or method.attr == "count":
+            return None
+        if way.kind == "set" and method.attr not in _SET_METHODS:
+            return call if method.attr == "pop" else None
+        return call if method.attr == "index" else Onward(call)
+
+    def by_comprehension(self, made: ast.expr, _node: ast.AST, way: _Way) -> Step:
+        if isinstance(made, ast.DictComp):
+            return made if way.numbered else None
+        way.list_it()
+        return None if isinstance(made, ast.SetComp) else Onward(made)
+
+    def by_subscript(self, part: ast.Subscript, node: ast.AST, way: _Way) -> Step:
+        index = part.slice.value if isinstance(part.slice, ast.Constant) else None
+        if node is not part.value or way.kind == "set" or (way.walk == _TRIPLE and index == 0):
+            return None
+        if not way.walk and not _is_whole(part.slice):
+            around = self._parents.get(part)
+            shows = isinstance(around, ast.Call) and self._is_blind(around, way.scope, "shows")
+            return None if shows or isinstance(around, ast.FormattedValue) else part
+        if index is not None:
+            way.walk = _TRIPLE if way.walk == _TRIPLES and index == 0 else ""
+        return Onward(part)
+
+    def by_end(self, parent: ast.stmt | ast.expr, node: ast.AST, way: _Way) -> Step:
+        """A statement, or an expression that gives something else."""
+        if isinstance(parent, ast.Expr):
+            return way.call
+        if way.kind == "hash":
+            return (
+                None if isinstance(parent, ast.Compare) and isinstance(node, ast.Call) else parent
+            )
+        is_kept = not isinstance(parent, ast.Compare) and way.kind != "set"
+        return parent if is_kept else None
+
+    def by_assignment(
+        self, statement: ast.Assign | ast.AnnAssign | ast.AugAssign, _node: ast.AST, way: _Way
+    ) -> Step:
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        if isinstance(target, ast.Tuple | ast.List) and len(target.elts) == 1:
+            return None
+        name = dotted(target)
+        if way.kind == "hash" or (name is None and way.kind != "set"):
+            return statement
+        return self._by_name(name, statement, way) if name is not None else None
+
+    def _by_name(self, name: str, statement: ast.stmt, way: _Way) -> ast.AST | None:
         """What uses a name later in its function, unless that sorts it."""
         function = self._function(statement)
         end = statement.end_lineno or statement.lineno
@@ -223,61 +246,44 @@ class Orders:
         for read in self._everywhere(function, name):
             if read.lineno > end and isinstance(getattr(read, "ctx", None), ast.Load):
                 reads.append(read)
-        for read in reads:
-            parent = self._parents.get(read)
-            if isinstance(parent, ast.Attribute) and "sort" in parent.attr:
-                return None
-            if isinstance(parent, ast.Call) and "sort" in last_name(parent.func):
-                return None
+        if any(map(self._sorts, reads)):
+            return None
         is_kept = "." in name or (not reads and isinstance(function, ast.Module))
-        if is_kept and kind != "set":
+        if is_kept and way.kind != "set":
             return statement
-        for read in reads:
-            use = self._use(kind, read, scope, walk, depth + 1)
+        uses = (self._use(read, copy.copy(way)) for read in reads)
+        return next((use for use in uses if use is not None), None)
+
+    def by_loop(self, loop: ast.For | ast.AsyncFor, node: ast.AST, way: _Way) -> Step:
+        """What a loop keeps of its elements, in their order."""
+        if node is not loop.iter or (way.walk and self._sorts_walk(loop)):
+            return None
+        filling = copy.copy(way)
+        filling.kind, filling.walk = "listing", ""
+        for inner in (part for statement in loop.body for part in nodes(statement)):
+            if isinstance(inner, ast.Yield | ast.YieldFrom | ast.AugAssign):
+                return inner
+            if _numbers(inner, way.numbered):
+                return inner
+            filled = _filled(inner)
+            use = self._by_name(filled, loop, copy.copy(filling)) if filled else None
             if use is not None:
-                return use
+                return inner if use is loop else use
         return None
 
-    def _by_loop(
-        self, loop: ast.For | ast.AsyncFor, scope: int, walk: str, depth: int, numbered: bool
-    ) -> ast.AST | None:
-        """What a loop keeps of its elements, in their order."""
-        if walk and self._sorts_walk(loop):
-            return None
-        for statement in loop.body:
-            for node in nodes(statement):
-                numbers = isinstance(node, ast.Assign) and isinstance(
-                    node.targets[0], ast.Subscript
-                )
-                if numbers and isinstance(node, ast.Assign):
-                    numbers = numbered or "len(" in ast.unparse(node.value)
-                if numbers or isinstance(node, ast.Yield | ast.YieldFrom | ast.AugAssign):
-                    return node
-                if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-                    continue
-                filled = dotted(node.func.value)
-                if node.func.attr not in _FILLS or filled is None:
-                    continue
-                use = self._by_name("listing", filled, loop, scope, "", depth + 1)
-                if use is not None:
-                    return node if use is loop else use
-        return None
+    def _sorts(self, read: ast.expr) -> bool:
+        """Whether a name is sorted where it is read."""
+        parent = self._parents.get(read)
+        word = parent.attr if isinstance(parent, ast.Attribute) else ""
+        return "sort" in (last_name(parent.func) if isinstance(parent, ast.Call) else word)
 
     def _sorts_walk(self, loop: ast.For | ast.AsyncFor) -> bool:
         """Whether a loop over folders sorts both lists: ``dirs.sort()``, ``sorted(files)``."""
         target = loop.target
         if not isinstance(target, ast.Tuple) or len(target.elts) < 3:
             return False
-        return all(self._is_sorted(loop, dotted(part)) for part in target.elts[1:3])
-
-    def _is_sorted(self, loop: ast.AST, name: str | None) -> bool:
-        for node in self._everywhere(loop, name or ""):
-            parent = self._parents.get(node)
-            if isinstance(parent, ast.Attribute) and parent.attr == "sort":
-                return True
-            if isinstance(parent, ast.Call) and "sort" in last_name(parent.func):
-                return True
-        return False
+        names = [dotted(part) or "" for part in target.elts[1:3]]
+        return all(any(map(self._sorts, self._everywhere(loop, name))) for name in names)
 
     def _is_blind(self, call: ast.Call, scope: int, *fields: str) -> bool:
         """Whether a call gives the same in whatever order it gets its elements, or shows them."""
@@ -305,6 +311,40 @@ class Orders:
                 places.sort(key=lambda node: (node.lineno, node.col_offset))
             self._written[around] = found
         return self._written[around].get(name, [])
+
+
+_STEPS: dict[type[ast.AST] | type[None], Any] = {
+    ast.Call: Orders.by_call,
+    ast.Attribute: Orders.by_method,
+    ast.Subscript: Orders.by_subscript,
+    **dict.fromkeys(
+        (ast.keyword, ast.Starred, ast.IfExp, ast.Await, ast.BinOp, ast.List, ast.Tuple,
+         ast.NamedExpr),
+        Orders.by_part,
+    ),
+    **dict.fromkeys(
+        (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp), Orders.by_comprehension
+    ),
+    **dict.fromkeys((ast.For, ast.AsyncFor), Orders.by_loop),
+    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.AugAssign), Orders.by_assignment),
+    **dict.fromkeys(
+        (ast.Expr, ast.Compare, ast.Return, ast.Yield, ast.YieldFrom, ast.Dict), Orders.by_end
+    ),
+}  # fmt: skip
+
+
+def _numbers(node: ast.AST, numbered: bool) -> bool:
+    """Whether a statement keeps a number for each element: ``index[name] = len(index)``."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Subscript):
+        return False
+    return numbered or "len(" in ast.unparse(node.value)
+
+
+def _filled(node: ast.AST) -> str | None:
+    """The list of ``files.append(…)``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    return dotted(node.func.value) if node.func.attr in _FILLS else None
 
 
 def _parents(tree: ast.Module) -> dict[ast.AST, ast.AST]:
