@@ -233,7 +233,7 @@ def test_every_format_shows_what_was_not_read(tmp_path: Path) -> None:
     write(root, "old.py", "print 'x'\n")
     found = {format_: scan(root, "--format", format_) for format_ in FORMATS}
     assert {done.returncode for done in found.values()} == {3}
-    why = "it is not valid Python 3: Missing parentheses in call to 'print'"
+    why = "it is not valid Python 3: Missing parentheses in call to 'print' (line 1)"
     assert f"old.py: {why}" in found["text"].stdout.replace("\n    ", " ")
     assert json.loads(found["json"].stdout)["files"] == {
         "read": 0, "unreadable": [{"path": "old.py", "why": why, "needed": True}],

@@ -62,10 +62,11 @@ class ProgramSettings:
         good: list[Made] = []
         bad: list[Made] = []
         for made in self.made(step.name):
-            if (made.path, made.line) in self._faults:
+            is_good = fits(step, made)
+            if is_good and (made.path, made.line) in self._faults:
                 made = msgspec.structs.replace(made, doubt="with the error below")
             made = msgspec.structs.replace(made, doubt=_doubt_of_value(step, made))
-            (good if fits(step, made) else bad).append(made)
+            (good if is_good else bad).append(made)
         if step.kind in ("unset", "avoid"):
             return SettingState("missing", bad[0], True) if bad else SettingState("ok")
         certain = [made for made in good if not made.doubt and not made.warns]
