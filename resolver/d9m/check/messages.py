@@ -55,6 +55,8 @@ class WorkerJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 class SurveyJob(WorkerJob, frozen=True, kw_only=True, tag="survey"):
     """Say what is installed and set there."""
 
+    text: str
+    """The program that looks: `environment/survey.py`."""
     distributions: list[str]
     variables: list[str]
     drivers: list[str]

@@ -408,103 +408,10 @@ def limit_memory(spare):
 
 
 def survey(job, tell):
-    """What is installed and set here, from metadata: no framework is imported."""
-    try:
-        from importlib.metadata import PackageNotFoundError, version
-    except ImportError:  # Python 3.6, 3.7
-        from pkg_resources import DistributionNotFound as PackageNotFoundError
-        from pkg_resources import get_distribution
-
-        def version(name):
-            return get_distribution(name).version
-
-    versions = {}
-    for name in job["distributions"]:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    variables = {name: os.environ[name] for name in job["variables"] if name in os.environ}
-    drivers = [each for each in job["drivers"] if os.path.exists(each)]
-    tell({"event": "survey", "versions": versions, "variables": variables, "drivers": drivers,
-          "python": ".".join(map(str, sys.version_info[:3])), "cores": usable_cores(),
-          "memory": free_memory()})  # fmt: skip
-
-
-def usable_cores():
-    """Those that this process may run on, and no more than its cgroups pay for."""
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    for folder in cgroups("cpu"):
-        quota, period = (
-            _numbers(folder, "cpu.max")
-            or (
-                _numbers(folder, "cpu.cfs_quota_us")
-                + _numbers(folder, "cpu.cfs_period_us")
-                + [0, 0]
-            )[:2]
-        )
-        if quota > 0 and period > 0:
-            cores = min(cores, -(-quota // period))
-    return max(1, cores)
-
-
-def free_memory():
-    """Bytes that the machine and every cgroup above this process have left; None: nobody says."""
-    free = []
-    try:
-        with open("/proc/meminfo") as file:
-            free = [int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable")]
-    except (OSError, ValueError):
-        pass
-    for folder in cgroups("memory"):
-        limit = _numbers(folder, "memory.max") or _numbers(folder, "memory.limit_in_bytes")
-        used = _numbers(folder, "memory.current") or _numbers(folder, "memory.usage_in_bytes")
-        if limit and used:
-            free.append(max(0, limit[0] - used[0] + _reclaimable(folder)))
-    return min(free) if free else None
-
-
-def cgroups(controller):
-    """Folders of the cgroups that hold this process, from its own up to the root; version 2 and
-    version 1.
-    """
-    found = []
-    try:
-        with open("/proc/self/cgroup") as file:
-            lines = [line.rstrip("\n").split(":", 2) for line in file]
-    except OSError:
-        return found
-    for _number, controllers, path in (line for line in lines if len(line) == 3):
-        if controllers and controller not in controllers.split(","):
-            continue
-        root = "/sys/fs/cgroup/" + controller if controllers else "/sys/fs/cgroup"
-        parts = [each for each in path.split("/") if each and each != ".."]
-        found += ["/".join([root] + parts[:count]) for count in range(len(parts), -1, -1)]
-    return found
-
-
-def _numbers(folder, name):
-    """What a file of a cgroup says; none where it is not there, or says that nothing is limited."""
-    try:
-        with open(folder + "/" + name) as file:
-            return [int(each) for each in file.read().split()]
-    except (OSError, ValueError):
-        return []
-
-
-RECLAIMABLE = ("inactive_file ", "total_inactive_file ")  # version 1 counts what is below by itself
-
-
-def _reclaimable(folder):
-    """Bytes of files that the kernel keeps in memory as long as nobody needs it."""
-    try:
-        with open(folder + "/memory.stat") as file:
-            lines = [line for line in file if line.startswith(RECLAIMABLE)]
-        return max([int(line.split()[1]) for line in lines] or [0])
-    except (OSError, ValueError):
-        return 0
+    """Tell what is installed and set here, and how much of the machine is free."""
+    scope = {}
+    exec(compile(job["text"], "survey", "exec"), scope)
+    tell(dict(scope["survey"](job), event="survey"))
 
 
 def fault(tell, error):
