@@ -87,9 +87,9 @@ def test_the_text_names_the_op_whose_bits_differ(own: Report, reference: Path) -
     report = msgspec.structs.replace(own, against=found)
     assert exit_code(report) == ExitCode.FINDINGS
     said = " ".join(check_text.render(knowledge_base(), report).plain().split())
-    assert said.startswith("1 result has other bits than the reference.")
+    assert said.startswith("1 result differs from the reference.")
     assert f"in {planted[0].probe} {planted[0].dtype}" in said
-    assert "1 of 2 results have the bits of" in said
+    assert "1 of 2 results equal those of" in said
 
 
 def test_another_release_is_refused_before_anything_runs(

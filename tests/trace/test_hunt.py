@@ -18,7 +18,7 @@ from d9m.errors import AbsentError
 from d9m.trace.findings import Cause, Findings, Replay
 from d9m.trace.hunt import REPLAY_SECONDS, Hunt, HuntLimits
 from d9m.trace.replay import ReplayFailure
-from d9m.trace.report.sentences import verdict
+from d9m.trace.report import verdict
 from d9m.trace.start import RecordingRequest, RunExit
 from process import d9m, environment
 
@@ -180,7 +180,7 @@ def test_a_difference_that_does_not_come_back_is_still_told(tmp_path: Path) -> N
     found = hunted(tmp_path, program, runs=6)
     assert len(program.wishes) == 5
     assert [cause.kind for cause in found.causes] == ["state"]
-    assert any("did not come back" in note for note in found.notes)
+    assert any("did not show again" in note for note in found.notes)
 
 
 def test_what_could_have_differed_is_called_alone_where_nothing_was_seen_to(
@@ -249,7 +249,7 @@ def test_what_does_not_come_back_in_tensorflow_is_not_looked_at_by_module(tmp_pa
     program = MadeUpProgram(lambda run, step: run == 2, framework="tensorflow")
     found = hunted(tmp_path, program)
     assert {wish.level for wish in program.wishes} == {"step", "op"}
-    assert any("did not come back" in note for note in found.notes)
+    assert any("did not show again" in note for note in found.notes)
 
 
 def test_a_program_whose_ops_cannot_be_recorded_has_the_answer_of_its_steps(tmp_path: Path) -> None:
@@ -372,7 +372,7 @@ def test_runs_that_fail_only_while_ops_are_recorded_say_so(tmp_path: Path) -> No
     ).found()
     assert [cause.op for cause in found.causes] == ["aten::index_put"]
     assert [gap.why for gap in found.incomplete] == ["error", "error"]
-    assert "Both runs ended with an error after 3 steps: TypeError" in verdict(found)
+    assert "Both runs ended with an error after 3 steps: TypeError" in verdict.sentences(found)
 
 
 def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:
@@ -382,7 +382,7 @@ def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:
     )
     found = hunt.replayed(hunt.found(), lambda _place, _cause, _seconds: ALONE)
     assert len(program.wishes) == 4
-    assert any("to call it alone: --runs" in note for note in found.notes)
+    assert any("call it alone: --runs" in note for note in found.notes)
 
 
 def test_with_no_run_left_the_step_is_the_answer(tmp_path: Path) -> None:

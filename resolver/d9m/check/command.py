@@ -85,19 +85,19 @@ def command(
     ] = None,
     digests: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Also write the bits of the advised results."),
+        typer.Option(metavar="FILE", help="Also write digests of the advised results."),
     ] = None,
     against: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Compare with the bits from another machine of this model."
+            metavar="FILE", help="Compare with the digests from another machine of this model."
         ),
     ] = None,
     limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Give up on a probe after this long.")
     ] = 60.0,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show every probe, not only what stands out.")
+        bool, typer.Option("--verbose", "-v", help="Show every probe, not only the notable ones.")
     ] = False,
     format_: Annotated[str, output.formats(*FORMATS)] = "text",
     out: output.Out = None,

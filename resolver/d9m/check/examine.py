@@ -183,7 +183,7 @@ def _report(
             left_out.update(dict.fromkeys(arm.left_out))
     missed = trust.missed(results)
     if missed:
-        results = trust.withheld(results, "the prober cannot be trusted here")
+        results = trust.withheld(results, "the probes cannot be trusted here")
         notes.insert(
             0, f"No verdict is given, because this does not hold here: {'; '.join(missed)}"
         )

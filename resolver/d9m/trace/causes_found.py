@@ -25,21 +25,21 @@ FROM_INSIDE = ("op", "compiled", "collective")
 GENERATORS = {"python": "Python's random generator", "numpy": "NumPy's random generator"}
 
 
-_SETS = "PYTHONHASHSEED is not set: sets of strings have another order in each run."
+_SETS = "PYTHONHASHSEED is not set: the order of sets of strings differs in each run."
 _SEEDED = {"PYTHONHASHSEED": "0"}
 
 _OPAQUE = (
-    "It was given something whose content the recording does not show, such as an iterator over "
-    "batches: those can differ. --compiled eager shows them."
+    "The recording does not show the content of one of its inputs, such as an iterator over "
+    "batches, which may differ. --compiled eager shows it."
 )
 
 _SEED = "tf.random.set_seed"
 
-_UNSEEDED = "TensorFlow has no seed: what it draws without one differs in each run."
+_UNSEEDED = "TensorFlow has no seed: its random numbers differ in each run."
 
 _THREADS = (
-    "The program computes in threads of its own. The trace does not see them, and chance orders "
-    "what they do."
+    "The program computes in threads that it started itself. The recording does not see them, and "
+    "their order is not fixed."
 )
 
 
@@ -169,7 +169,7 @@ def _hints(process: ComparedProcess, suspect: CauseCandidate) -> list[str]:
         return []
     hints: list[str] = []
     if function is not None:
-        hints.append(f"It calls {function}, a function of the program that returns other values.")
+        hints.append(f"It calls {function}, a function of the program whose results differ.")
     for name in process.trail.generators.unseeded:
         hints.append(f"{GENERATORS[name]} started in a different state in each run.")
     for name in process.trail.generators.began_in(suspect.step):

@@ -30,13 +30,13 @@ from d9m.trace.process import ComparedProcess, follow, name
 from d9m.trace.reading import RecordStream
 
 UNFUSED = (
-    "Functions of JAX ran op by op, without XLA's fusion: the bits are others than those of the "
-    "compiled functions."
+    "JAX functions ran op by op, without XLA's fusion: results differ from those of the compiled "
+    "functions."
 )
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What somebody wants compared."""
+    """A part of two recordings that is to be compared."""
 
     rank: int | None = None
     process: str | None = None
@@ -322,4 +322,4 @@ def _other_states(processes: Sequence[ComparedProcess]) -> Iterator[str]:
     for generator, count in counts.items():
         ends = "the end of 1 step" if count == 1 else f"the ends of {count} steps"
         title = causes_found.GENERATORS.get(generator, generator)
-        yield f"{title} has other states at {ends}; nothing that was compared depends on it."
+        yield f"The state of {title} differs at {ends}; nothing that was compared depends on it."

@@ -162,7 +162,7 @@ class Hunt:
         if not calls:
             return found
         if not self._may_run(1):
-            note = "No run was left to save what the op was given, and to call it alone: --runs"
+            note = "No run was left to save the inputs of the op and call it alone: --runs"
             return msgspec.structs.replace(found, notes=[*found.notes, note])
         before = len(self._notes)
         wish = msgspec.structs.replace(self._closer_wish, zoom=tuple(calls.values()))
@@ -248,7 +248,7 @@ class Hunt:
         self._stages.append(Stage(self._count - before, "op", None))
         if has_modules or not too_large:
             self._notes.append(
-                "The difference did not come back while ops were recorded one by one. It is rare "
+                "The difference did not show again while ops were recorded one by one. It is rare "
                 "(--until-found, --runs), or a race between streams, threads or processes."
             )
         if modules_left and self._may_run(3):
@@ -276,8 +276,8 @@ class Hunt:
         self._stages.append(Stage(2, "eager", first_step(inside)))
         if not ops:
             self._notes.append(
-                "Run op by op, no op of the compiled graphs differed: that is left to the kernels "
-                "that the compiler makes, or it is rare."
+                "Run op by op, no op of the compiled graphs differed. The difference is rare or in "
+                "the kernels that the compiler generates."
             )
         elif "op" not in kinds:
             self._closer_look, self._closer_wish = first, wish

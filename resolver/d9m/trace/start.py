@@ -175,7 +175,7 @@ def _ends_with_d9m() -> Callable[[], None] | None:
 def _cannot_run(command: Sequence[str], why: str) -> UsageError:
     return UsageError(
         f"{quote(command[0])} cannot be run: {why}",
-        tip="what follows -- is started as it stands: -- python train.py",
+        tip="write the command after -- as you start it: -- python train.py",
     )
 
 

@@ -19,7 +19,7 @@ ARMS = ("default", "advised")
 
 Alike = Literal["same", "differs", "not comparable"]
 
-_VARIES = "varies by itself"
+_VARIES = "nondeterministic"
 _RAISED = "raised"
 
 
@@ -88,7 +88,7 @@ def _impossible(report: Report) -> Iterator[str]:
     seen: set[tuple[str, str]] = set()
     for probe in report.probes:
         if (probe.id, probe.dtype) in seen:
-            yield f"{quote(probe.id)} {quote(probe.dtype)} is there twice"
+            yield f"{quote(probe.id)} {quote(probe.dtype)} occurs twice"
         seen.add((probe.id, probe.dtype))
         for name, arm in probe.arms.items():
             for why in _impossible_arm(arm):

@@ -52,7 +52,7 @@ MORE = 8
 """How many times as much an undecided probe is tried again."""
 
 IMPORT = 10.0
-"""Seconds that a framework's import takes, before anybody has seen one."""
+"""Seconds that a framework's import takes, until one was measured."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ class Plan(msgspec.Struct, frozen=True):
     limit: float
     """Seconds after which a probe is given up."""
     memory: int | None
-    """Bytes that are free; half of them are for all workers together. None: nobody knows."""
+    """Bytes that are free; half of them are for all workers together. None: unknown."""
 
     @property
     def workers(self) -> int:
@@ -303,7 +303,7 @@ def _perform(one: _Run) -> None:
     tasks = [_Task(arm, replica, more, again) for replica in replicas for arm in own]
     if undecided:
         one.watch(
-            f"{plan.framework}: {len(undecided)} differ too rarely to judge: {MORE} times more"
+            f"{plan.framework}: {len(undecided)} differ too rarely to judge: {MORE} times the calls"
         )
         one.expected += len(tasks) * len(undecided)
         one.perform_all(tasks)

@@ -78,9 +78,7 @@ def command(
     ] = None,
     replay: Annotated[
         bool,
-        typer.Option(
-            "--replay/--no-replay", help="Call the op that began it again and again, alone."
-        ),
+        typer.Option("--replay/--no-replay", help="Call the op where it begins many times, alone."),
     ] = True,
     step_by: recorded_program.StepBy = STEP_BY,
     compiled: recorded_program.Compiled = COMPILED,
@@ -188,7 +186,7 @@ def _place(keep: str | None) -> RecordingsFolder:
         return RecordingsFolder.temporary()
     place = Path(keep)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise UsageError(f"--keep {quote(keep)}: it is there already, and not an empty folder")
+        raise UsageError(f"--keep {quote(keep)}: it exists and is not an empty folder")
     return RecordingsFolder(place)
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from d9m.render.phrases import plural
 from d9m.trace.findings import Cause, Descendant
-from d9m.trace.report import sentences, text
+from d9m.trace.report import sentences, text, verdict
 from d9m.trace.report.text import FindingsView
 
 STYLE = """
@@ -37,9 +37,9 @@ summary { cursor: pointer; padding: .15rem 0; }
 
 def render(view: FindingsView) -> str:
     found = view.findings
-    verdict = escape(sentences.verdict(found))
+    headline = escape(verdict.sentences(found))
     parts = [
-        f'<h1 class="{sentences.style(found)}">{verdict}</h1>',
+        f'<h1 class="{verdict.style(found)}">{headline}</h1>',
         f'<p class="aside">{escape(" · ".join(text.machine(view)))}</p>',
     ]
     for number, cause in enumerate(found.causes, 1):
@@ -49,7 +49,7 @@ def render(view: FindingsView) -> str:
         for cause in ops:
             parts += _block(view, cause)
     if found.harmless:
-        parts.append("<h2>Differs, and reaches nothing that is learned</h2>")
+        parts.append("<h2>Differences that reach nothing that is learned</h2>")
         parts.append(_list(_harmless(view)))
     notes = text.notes(found)
     if notes:
@@ -60,7 +60,7 @@ def render(view: FindingsView) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
-        f"<title>{verdict}</title>\n<style>{STYLE}</style>\n</head>\n"
+        f"<title>{headline}</title>\n<style>{STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 

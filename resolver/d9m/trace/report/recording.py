@@ -12,8 +12,8 @@ from d9m.trace.contents import KINDS, RunContents, StreamContents
 
 ENDS = {
     "exit": "to its end",
-    "steps": "until the last step that was wanted",
-    "size": "until it had the size that it may have",
+    "steps": "to the last step that was asked for",
+    "size": "to its size limit",
     "killed": "until it was killed",
 }
 
@@ -77,7 +77,7 @@ def ops(found: ProgramOps) -> str:
     """Lines that `d9m advise --ops @FILE` reads."""
     lines = list(found.items)
     if found.unknown:
-        lines.append("# Without a record, and not in our catalogue of names:")
+        lines.append("# Neither in our records nor in our catalogue of names:")
         lines += [f"# {name}" for name in found.unknown]
     return "\n".join(lines) + "\n"
 
@@ -105,7 +105,7 @@ def _count(number: int, one: str, many: str | None = None) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes, as short as a person says it."""
+    """Return bytes in a short form, such as 1.2 MB."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
         if count >= factor:
             return f"{count / factor:.1f} {unit}"
