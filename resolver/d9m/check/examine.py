@@ -201,7 +201,6 @@ def _report(
         summary=report.summary(results),
         device=device,
         frameworks=facts,
-        amplified=_amplified(device) if runs else [],
         left_out=list(left_out),
         notes=notes,
         interrupted=any(one.readings.interrupted for one in runs),
@@ -221,10 +220,6 @@ def _newer(environment: Environment) -> dict[str, str]:
         if package.candidates.how == "newer":
             found[name] = package.candidates.releases[-1]
     return found
-
-
-def _amplified(device: str) -> list[str]:
-    return ["leftovers in freed memory", *(["more threads than cores"] if device == "cpu" else [])]
 
 
 def advice_for(

@@ -22,22 +22,12 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     """Probe and type: the name under which its result comes back."""
-    id: str
     dtype: str
     turn: int
     """Another one makes other inputs."""
     rungs: list[Rung]
-    direction: str
-    gradient: list[str]
-    requires: str
-    inputs: dict[str, str]
-    setup: str
-    call: str
-    permute: dict[str, int]
-    reverse: dict[str, list[int]]
-    control: dict[str, str]
-    reference: bool
-    reseed: bool
+    probe: Any
+    """The probe itself, of which the worker reads what it needs."""
 
 
 class WorkerJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -125,7 +115,6 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     failed: str | None = None
     """How its process ended."""
     absent: str | None = None
-    warned: list[str] = []
     control: int | None = None
     """Distinct results where nothing can vary."""
     planted: bool | None = None

@@ -128,8 +128,6 @@ class Report(msgspec.Struct, frozen=True):
     device: str = "cpu"
     frameworks: dict[str, dict[str, Any]] = {}
     """What each framework said of itself and its device."""
-    amplified: list[str] = []
-    """What was done to make differences likelier."""
     left_out: list[str] = []
     """Advised settings that no bare process can make."""
     notes: list[str] = []

@@ -26,7 +26,6 @@ from d9m.trace.stream_records import (
     Gradients,
     GraphInputs,
     GraphOutputs,
-    InitialParameters,
     Losses,
     ModuleGradients,
     ModuleOutputs,
@@ -34,7 +33,7 @@ from d9m.trace.stream_records import (
     Site,
     StepEnd,
     StreamHeader,
-    UpdatedParameters,
+    Sums,
     named_arguments,
 )
 from d9m.trace.suspects import FROM_OUTSIDE, CauseCandidate, Suspects, place
@@ -133,12 +132,9 @@ class DiffWalker:
             case ModuleGradients(), ModuleGradients():
                 name = self._stream.modules.get(a.module, str(a.module))
                 self.learned.state(at, "gradients", a.digests, b.digests, name)
-            case Gradients(), Gradients():
-                self.learned.sum(at, "gradients", a, b, self._stream.parameters)
-            case InitialParameters(), InitialParameters():
-                self.learned.sum(at, "parameters", a, b, self._stream.parameters)
-            case UpdatedParameters(), UpdatedParameters():
-                self.learned.sum(at, "parameters", a, b, self._stream.parameters)
+            case Sums(), Sums():
+                what = "gradients" if isinstance(a, Gradients) else "parameters"
+                self.learned.sum(at, what, a, b, self._stream.parameters)
             case _:
                 pass
         return a == b

@@ -120,26 +120,8 @@ class Selected(msgspec.Struct, frozen=True):
         return f"{self.probe.id} {self.dtype}"
 
     def exercise(self, rungs: list[Rung], turn: int = 0) -> Exercise:
-        """What the worker gets. `turn`: another one makes other inputs."""
-        probe = self.probe
-        return Exercise(
-            key=self.key,
-            id=probe.id,
-            dtype=self.dtype,
-            turn=turn,
-            rungs=rungs,
-            direction=probe.direction,
-            gradient=probe.gradient,
-            requires=probe.requires,
-            inputs=probe.inputs,
-            setup=probe.setup,
-            call=probe.call,
-            permute=probe.permute,
-            reverse=probe.reverse,
-            control=probe.control,
-            reference=probe.reference,
-            reseed=probe.reseed,
-        )
+        """Return what the worker gets. `turn`: another one makes other inputs."""
+        return Exercise(key=self.key, dtype=self.dtype, turn=turn, rungs=rungs, probe=self.probe)
 
 
 def framework_named(kb: KnowledgeBase, text: str) -> str:
@@ -233,5 +215,8 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 def adapter(framework: str) -> str:
-    """The text that tells the worker how to meet a framework."""
-    return (_folder(framework) / "adapter.py").read_text("utf-8")
+    """Return the text that tells the worker how to meet a framework."""
+    text = (_folder(framework) / "adapter.py").read_text("utf-8")
+    if framework == "torch":
+        return text
+    return (_folder("arrays.py")).read_text("utf-8") + text

@@ -302,6 +302,7 @@ class Prober:
 
     def __init__(self, job):
         self.job = job
+        self.probes = [dict(each["probe"], **each) for each in job["probes"]]
         self.share = math.inf
         self.scope, self.statements = {}, []
         self._make(early=True)
@@ -334,15 +335,13 @@ class Prober:
         return found
 
     def _rung(self, probe, rung):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             try:
                 found = self._observed(probe, rung)
             except Exception as error:
                 found = {"raised": type(error).__name__ + ": " + " ".join(str(error).split())[:600]}
         found["rung"] = rung
-        said = [" ".join(str(each.message).split())[:300] for each in caught]
-        found["warned"] = [each for each in dict.fromkeys(said) if "determinis" in each.lower()][:3]
         return found
 
     def _observed(self, probe, rung):
@@ -431,8 +430,8 @@ def work(job, tell):
     tell({"event": "ready", "facts": facts, "seconds": time.perf_counter() - began})
     limit_memory(job["memory"])
     end = last_moment(job["seconds"], began)
-    for place, probe in enumerate(job["probes"]):
-        prober.share = (end - time.perf_counter()) / (len(job["probes"]) - place)
+    for place, probe in enumerate(prober.probes):
+        prober.share = (end - time.perf_counter()) / (len(prober.probes) - place)
         tell({"event": "start", "key": probe["key"]})
         tell(
             {
@@ -488,7 +487,7 @@ def meet(job, tell):
         }
     )
     group.say("report", job["text"])
-    for probe in job["probes"]:
+    for probe in prober.probes:
         tell({"event": "start", "key": probe["key"]})
         group.say(probe["key"], json.dumps(within(job["limit"], prober, probe)))
     if group.rank == 0:
@@ -516,15 +515,29 @@ def end_with(parent):
         os._exit(1)  # it ended before we asked
 
 
+PROGRAM = """
+import sys
+sys.path[:] = [place for place in sys.path if place]
+import json
+WORKER, JOB = {}, {}
+scope = {{"__name__": "worker"}}
+exec(compile(WORKER, "worker", "exec"), scope)
+scope["start"](WORKER, JOB)
+"""
+
+
+def program(worker: str, job: str) -> str:
+    """Return this file and a job as one program; no module of the current folder is imported."""
+    return PROGRAM.format(json.dumps(worker), json.dumps(job))
+
+
 def start_again(worker, job, variables):
-    """This program from its beginning, with other variables: some are read before the first line
-    runs.
+    """Run this program from its beginning with other variables: some are read before its first
+    line runs.
     """
-    text = "import json\nWORKER = {}\nJOB = {}\nscope = {{'__name__': 'worker'}}\n"
-    text += "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
     made = hasattr(os, "memfd_create")  # there may be no folder for temporary files
     file = os.fdopen(os.memfd_create("worker"), "w+b") if made else tempfile.TemporaryFile()
-    file.write(text.format(json.dumps(worker), json.dumps(job)).encode())
+    file.write(program(worker, job).encode())
     file.flush()
     file.seek(0)
     os.dup2(file.fileno(), 0)
