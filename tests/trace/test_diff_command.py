@@ -13,7 +13,7 @@ from written import recordings, write
 from d9m.kb.locate import open_knowledge_base
 from d9m.model.advice import Tool
 from d9m.trace import folder
-from d9m.trace.cure import with_advice
+from d9m.trace.cause_advice import with_advice
 from d9m.trace.findings import Cause, Counts, Findings, First, RecordedRun, Replay
 from d9m.trace.report import html, markdown, text
 from d9m.trace.report.text import FindingsView
@@ -279,7 +279,10 @@ B ["o",5,"",["e2.5"],["f2.6"]]
 def test_what_inherits_a_difference_is_listed_by_place(tmp_path: Path) -> None:
     _code, out, _err = diff(tmp_path, DEEP, "--format", "json")
     (cause,) = msgspec.json.decode(out, type=Findings).causes
-    found = [(heir.op, heir.module, heir.step, heir.count) for heir in cause.descendants]
+    found = [
+        (descendant.op, descendant.module, descendant.step, descendant.count)
+        for descendant in cause.descendants
+    ]
     assert found == [("aten::mm", "Tagger.head.out", 0, 2), ("aten::mul", "Tagger", 0, 1)]
     assert cause.inherited == 3
 

@@ -124,7 +124,7 @@ def command(
     from d9m.check import result as reports
     from d9m.check.examine import CheckRequest
     from d9m.check.plan.effort import FULL, NORMAL, QUICK
-    from d9m.check.plan.selection import ProbeWish
+    from d9m.check.plan.selection import ProbeRequest
     from d9m.check.progress import Progress
     from d9m.errors import UsageError
 
@@ -142,8 +142,8 @@ def command(
         reference = read(against)
         device = device or reference.digests.device
         framework = framework or list(reference.digests.frameworks)
-    wish = ProbeWish(items, quick, full)
-    asked = CheckRequest(launcher, device, framework or [], wish, effort, limit, reference)
+    request = ProbeRequest(items, quick, full)
+    asked = CheckRequest(launcher, device, framework or [], request, effort, limit, reference)
     progress = Progress()
     kb = open_knowledge_base()
     try:

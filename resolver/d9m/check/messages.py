@@ -1,7 +1,7 @@
 """What the check and its workers say to each other.
 
 A job goes to a worker as one JSON object; a worker answers with events, a line each. A line that is
-an answer begins with the token of its job: whatever else stands on a worker's stdout is a banner,
+an answer begins with the token of its job: anything else on a worker's stdout is a banner,
 or the program's own output."""
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ProbeJob(WorkerJob, frozen=True, kw_only=True, tag="probe"):
     """Source text: how the worker meets the framework."""
     device: str
     threads: int | None
-    """None: as many as the framework takes by itself."""
+    """None: as many as the framework chooses."""
     memory: int | None
     """Bytes beyond what the framework itself takes; None: any number."""
     statements: list[tuple[list[str], str, bool]]

@@ -47,7 +47,7 @@ def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
 
 
 def _as_tagged(kb: KnowledgeBase, package: str, version: str) -> Installed:
-    """A package as a tag writes it; only a platform part may lack in the map of its own package."""
+    """A package as a tag writes it; only a platform part may lack in the map of its package."""
     if package in kb.meta.platforms:
         return stated(kb, package, version, "container")
     return installed(kb, package, version, "container")

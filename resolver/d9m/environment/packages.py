@@ -126,7 +126,7 @@ def from_wheels(kb: KnowledgeBase, packages: Mapping[str, Installed]) -> dict[st
 def from_builds(
     kb: KnowledgeBase, packages: Mapping[str, Installed], device: str
 ) -> dict[str, Installed]:
-    """What the builds for a device ship in a version that nobody listed."""
+    """What the builds for a device ship in a version that no list has."""
     found: dict[str, Installed] = {}
     for name in packages:
         for part in kb.packages[name].builds.get(device, []):

@@ -1,4 +1,4 @@
-"""Packages whose version has a command-line option of its own; any other one is named with
+"""Packages whose version has its own command-line option; any other one is named with
 ``--with``.
 """
 

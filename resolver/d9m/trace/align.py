@@ -66,7 +66,7 @@ def align(
 
 
 def _goes_on(stream: RecordStream, record: Placed | None, other: RecordStream) -> bool:
-    """Whether `stream` does more than `other`, which ended by itself."""
+    """Whether `stream` does more than `other`, which ended normally."""
     return record is not None and other.ended == "exit"
 
 

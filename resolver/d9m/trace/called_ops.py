@@ -14,7 +14,7 @@ from d9m.model import op_syntax
 from d9m.resolve import op_lookup
 from d9m.resolve.op_lookup import OpCall, OpItem
 from d9m.trace import folder
-from d9m.trace.cure import queries
+from d9m.trace.cause_advice import queries
 from d9m.trace.findings import FROM_PYTHON, Cause
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import JITTED, CalledOp, Site, StreamHeader, named_arguments

@@ -57,8 +57,8 @@ def compare(a: Path, b: Path, kb_date: str, wanted: Wanted) -> Findings:
         return _one_sided((a, b), kb_date, mine, its)
     pairs, alone = _paired(mine, its, wanted)
     processes = [follow(one, other, wanted.steps, wanted.resume) for one, other in pairs]
-    ranks.settle([process.trail for process in processes])
-    if not any(process.trail.records for process in processes):
+    ranks.settle([process.walker for process in processes])
+    if not any(process.walker.records for process in processes):
         ran = " and ".join(quote(" ".join(folder.about(path).command)) for path in (a, b))
         raise UsageError("the two recordings have nothing in common", tip=f"they are of {ran}")
     return _findings((a, b), kb_date, processes, alone)
@@ -175,9 +175,9 @@ def _findings(
         settings.update(dict.fromkeys(process.settings.differences))
         forks += process.forks
         unseen += [Unseen(what, process.name) for what in process.unseen]
-        learned |= process.trail.learned.recorded
+        learned |= process.walker.learned.recorded
         for field in Counts.__struct_fields__:
-            compared[field] += getattr(process.trail, field)
+            compared[field] += getattr(process.walker, field)
     streams = [process.a for process in processes], [process.b for process in processes]
     runs = [_run(path, its) for path, its in zip(paths, streams)]
     causes = _with_error(causes, runs)
@@ -318,7 +318,7 @@ def _other_states(processes: Sequence[ComparedProcess]) -> Iterator[str]:
     """Which records are not equal, though nothing differs because of them."""
     counts: Counter[str] = Counter()
     for process in processes:
-        counts.update(process.trail.generators.other_states)
+        counts.update(process.walker.generators.other_states)
     for generator, count in counts.items():
         ends = "the end of 1 step" if count == 1 else f"the ends of {count} steps"
         title = causes_found.GENERATORS.get(generator, generator)

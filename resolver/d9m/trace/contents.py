@@ -28,7 +28,7 @@ KINDS = {
 
 
 PROGRAM_END = b',"end"]'
-"""How the `d` record ends that stands for no step: the program was over."""
+"""How the `d` record ends that marks the end of the program, not of a step."""
 
 
 class StreamContents(msgspec.Struct, frozen=True):

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from d9m.trace.align import Matched
+from d9m.trace.cause_candidates import DRAWS, CauseCandidate, CauseCandidates, place
 from d9m.trace.stream_records import CalledOp, Site, StepEnd, StreamHeader
-from d9m.trace.suspects import DRAWS, CauseCandidate, Suspects, place
 
 SEEDED_BY_CHANCE = ("python", "numpy")
 """Generators that begin differently in each process. A difference counts once they were equal."""
 
 UNSEEDED = "not set"
-"""The seed of an op that draws without one. Its numbers stand for the generator's state."""
+"""The seed of an op that draws without one. Its numbers take the place of the generator's state."""
 
 
 class Generators:
     """The generators of one process, in both runs."""
 
-    def __init__(self, suspects: Suspects, a: StreamHeader, b: StreamHeader) -> None:
+    def __init__(self, suspects: CauseCandidates, a: StreamHeader, b: StreamHeader) -> None:
         self._suspects = suspects
         self._before = a.generators.keys() & b.generators.keys()
         """Those that were used before the first record."""
@@ -59,7 +59,7 @@ class Generators:
         return {self._suspects.add(at, suspect, (site.device, seed, its_seed), place(site))}
 
     def compare(self, at: Matched, a: StepEnd, b: StepEnd) -> None:
-        """At the end of a step. A difference that no op explains is a cause of its own."""
+        """At the end of a step. A difference that no op explains is a new cause."""
         for name in a.generators.keys() & b.generators.keys():
             if name not in self._before:
                 self._first.setdefault(name, at.a.step)

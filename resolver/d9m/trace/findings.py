@@ -131,7 +131,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     a: str | None = None
     b: str | None = None
     made: SourceLine | None = None
-    """Where the memory was made that nobody has written."""
+    """Where the uninitialised memory was allocated."""
     reaches: Reach = Reach()
     inherited: int = 0
     """Later ops that differ because of it."""
@@ -278,9 +278,9 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     first: First | None
     causes: list[Cause]
     inside: list[Cause] = []
-    """Ops that differ by themselves where compiled graphs are run op by op."""
+    """Ops that are nondeterministic when compiled graphs run op by op."""
     candidates: list[Cause] = []
-    """Ops of the step that differs which can differ by themselves. None of them was seen to."""
+    """Ops of that step that our records call nondeterministic. None of them was seen to differ."""
     harmless: list[Cause]
     forks: list[ForkPlace]
     unseen: list[Unseen]

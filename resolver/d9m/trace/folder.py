@@ -40,11 +40,11 @@ secret (`inject/_d9m_recorder/core/private.py` says which are).
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage
 that the trace follows is without letter and number: `cb7661bd8cb9409e`. "-" stands for what has no
-content: new memory that nobody has written (`-.12`), a tensor on the meta device. The letters of an
+content: uninitialised memory (`-.12`), a tensor on the meta device. The letters of an
 input:
 
     .   written or seen by the trace        n   never seen before: it came from outside
-    u   memory that nobody has written      x   changed since it was last seen, by no recorded op
+    u   uninitialised memory                x   changed since it was last seen, by no recorded op
     v   memory written in part              r   written by a collective
 
 Of an output: `.`, or `+` where only a part of the storage was written. Numbers of storages begin

@@ -92,7 +92,7 @@ def replayed(
     advised: tuple[Mapping[str, str], Sequence[str]] | None,
     seconds: float = math.inf,
 ) -> Replay | ReplayFailure:
-    """What came of calling the op again in a process of its own, as it was called in the program;
+    """Return what came of calling the op again in a separate process, as the program called it;
     then with the variables and the statements that are advised.
 
     `place` is the folder of the saved call, `env` what d9m had set for the program. All of it ends

@@ -14,7 +14,7 @@ Settings: TypeAlias = Mapping[str, str | None]
 """Name -> value; None: not set."""
 
 
-class SettingsTrail:
+class SettingsDiff:
     """Follows the settings of both runs. A program can change them in one run alone, so what counts
     is what each has when both come to the same place.
     """

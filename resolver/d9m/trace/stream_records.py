@@ -43,7 +43,7 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StreamEnd(msgspec.Struct, frozen=True):
-    """The last line of a process that ended by itself."""
+    """The last line of a process that ended normally."""
 
     ended: str
     steps: int | None = None

@@ -76,7 +76,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Collective(Probe, frozen=True, kw_only=True):
-    """An op of several processes, each of which brings values of its own."""
+    """An op of several processes, each with its own values."""
 
     ranks: int = 2
     """With fewer, nothing can be seen."""
@@ -125,9 +125,7 @@ class Selected(msgspec.Struct, frozen=True):
 
 
 def framework_named(kb: KnowledgeBase, text: str) -> str:
-    """The framework that a name or an alias stands for. Raises UsageError for one without
-    probes.
-    """
+    """Return the framework of a name or an alias. Raises UsageError for one without probes."""
     found = kb.meta.aliases.get(text.lower())
     if found not in FRAMEWORKS:
         raise UsageError(f"--framework {quote(text)}: d9m has no probes of it", allowed=FRAMEWORKS)

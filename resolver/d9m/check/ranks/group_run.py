@@ -76,8 +76,8 @@ def unite(
 ) -> Report | None:
     """The report on all ranks; None on every rank but the first.
 
-    A rank that does not answer is a note in the report: nobody waits for it twice, nor longer than
-    `patience` says."""
+    A rank that does not answer is a note in the report. The others wait for it once, at most as
+    long as `patience` says."""
     began = time.monotonic()
     asked = msgspec.structs.replace(machine.asked, device=own.device)
     environment = describe(kb, asked)
@@ -94,7 +94,7 @@ def unite(
     several = arms.arms(
         kb,
         environment,
-        advice_for(kb, asked, chosen, question.wish.ops),
+        advice_for(kb, asked, chosen, question.request.ops),
         FRAMEWORK,
         machine.variables,
     )

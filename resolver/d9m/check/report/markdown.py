@@ -78,5 +78,5 @@ def _cell(text: str | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """On one line, and no markup of its own."""
+    """Return text on one line, without markup."""
     return text.replace("\n", " ").replace("<", "&lt;")

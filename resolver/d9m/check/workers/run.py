@@ -196,7 +196,7 @@ class _Run:
         )
 
     def _threads(self, arm: Arm) -> int | None:
-        """None: as many as the framework takes by itself."""
+        """None: as many as the framework chooses."""
         if self.plan.device != "cpu" or arm.threads == "own":
             return None
         return 1 if arm.threads == "one" else max(THREADS, 2 * self.plan.cores)

@@ -1,6 +1,6 @@
 # pyright: basic, reportArgumentType=false, reportAssignmentType=false
 # ruff: noqa: RUF005, S102, S307, S606, SIM115
-"""The worker: runs probes in a process of its own and tells what it saw, one line each (see
+"""The worker: runs probes in a separate process and tells what it saw, one line each (see
 `messages`).
 
 One file, standard library only, Python 3.6: it is sent as text, together with the job, to whatever
@@ -64,7 +64,7 @@ class Inputs:
         self.made = 0
 
     def _bits(self, count):
-        """64 mixed bits for each of `count` counters; every call gives others."""
+        """64 mixed bits for each of `count` counters; each call gives different ones."""
         self.made += 1
         mixed = self.framework.counters(count) + _signed(self.made * 0x9E3779B97F4A7C15 << 20)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -87,7 +87,7 @@ class Inputs:
         return value.reshape(shape)
 
     def wide(self, *shape):
-        """Floats of many magnitudes, so that every other order of a sum rounds to other bits."""
+        """Floats of many magnitudes, so that each order of a sum rounds differently."""
         return self._floats(shape, self.spread)
 
     def mild(self, *shape):

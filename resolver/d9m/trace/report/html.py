@@ -93,22 +93,22 @@ class _Branch(msgspec.Struct):
     """A module of the program, with what differs in it."""
 
     modules: dict[str, _Branch] = {}
-    heirs: list[Descendant] = []
+    descendants: list[Descendant] = []
 
     @property
     def count(self) -> int:
         inside = sum(branch.count for branch in self.modules.values())
-        return inside + sum(heir.count for heir in self.heirs)
+        return inside + sum(descendant.count for descendant in self.descendants)
 
 
 def _tree(cause: Cause) -> Iterator[str]:
     """What differs because of it, by module."""
     root = _Branch()
-    for heir in cause.descendants:
+    for descendant in cause.descendants:
         branch = root
-        for name in (heir.module or "").split(".") if heir.module else ():
+        for name in (descendant.module or "").split(".") if descendant.module else ():
             branch = branch.modules.setdefault(name, _Branch())
-        branch.heirs.append(heir)
+        branch.descendants.append(descendant)
     rest = cause.inherited - root.count
     yield f"<h3>{sentences.later_ops(cause.inherited)} because of it</h3>"
     yield f'<ul class="tree">\n{_inside(root)}</ul>'
@@ -117,7 +117,7 @@ def _tree(cause: Cause) -> Iterator[str]:
 
 
 def _inside(branch: _Branch) -> str:
-    lines = [f"<li>{_heir(heir)}</li>\n" for heir in branch.heirs]
+    lines = [f"<li>{_descendant(descendant)}</li>\n" for descendant in branch.descendants]
     for name, inner in branch.modules.items():
         summary = (
             f'<code>{escape(name)}</code> <span class="aside">{plural(inner.count, "op")}</span>'
@@ -129,16 +129,18 @@ def _inside(branch: _Branch) -> str:
     return "".join(lines)
 
 
-def _heir(heir: Descendant) -> str:
-    said = [f"from step {heir.step} on"] if heir.count > 1 else [f"step {heir.step}"]
-    phase = sentences.PHASES.get(heir.phase)
+def _descendant(descendant: Descendant) -> str:
+    said = (
+        [f"from step {descendant.step} on"] if descendant.count > 1 else [f"step {descendant.step}"]
+    )
+    phase = sentences.PHASES.get(descendant.phase)
     if phase is not None:
         said.append(phase)
-    if heir.source is not None:
-        said.append(f"{heir.source.file}:{heir.source.line}")
-    times = f" × {heir.count}" if heir.count > 1 else ""
+    if descendant.source is not None:
+        said.append(f"{descendant.source.file}:{descendant.source.line}")
+    times = f" × {descendant.count}" if descendant.count > 1 else ""
     aside = escape(", ".join(said))
-    return f'<code>{escape(heir.op)}</code>{times} <span class="aside">{aside}</span>'
+    return f'<code>{escape(descendant.op)}</code>{times} <span class="aside">{aside}</span>'
 
 
 def _list(items: Iterable[str]) -> str:

@@ -127,7 +127,7 @@ class Calls:
         return call
 
     def _before(self, jitted, identity, arguments, named):
-        """What is known before a call; None where JAX only traces it, or nobody wants it."""
+        """What is known before a call; None where JAX only traces it, or it is not wanted."""
         leaves, tree = self._jax.tree_util.tree_flatten((arguments, named))
         if any(isinstance(leaf, self._tracer) for leaf in leaves):
             return None

@@ -1,7 +1,7 @@
 # pyright: basic
-"""Runs a jitted function op by op: traced as JAX traces it, then each primitive by itself.
+"""Runs a jitted function op by op: traced as JAX traces it, then each primitive alone.
 
-What XLA makes of the whole function is another program, with fused ops: other bits than here.
+What XLA makes of the whole function is another program, with fused ops: its results differ.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class Memories:
         return text if whole else f"{digest}+{memory.number}"
 
     def blank(self, tensor) -> str:
-        """Of a tensor with memory that nobody has written."""
+        """Of a tensor with uninitialised memory."""
         plain = self._plain(tensor)
         if plain is None:
             return NONE

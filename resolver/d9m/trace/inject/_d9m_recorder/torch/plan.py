@@ -51,7 +51,7 @@ class Plan:
         self.passes = False
         self.random = False
         self.makes = False
-        """Whether it returns memory that nobody has written."""
+        """Whether it returns uninitialised memory."""
         self.value = False
         self.collective = False
         self.higher = False

@@ -27,9 +27,9 @@ def modules(found: Findings | None) -> tuple[str, ...]:
 
 
 def called(path: Path, within: Sequence[str]) -> list[Cause]:
-    """Each op of a recording with its first call, as a cause that nobody saw: which of them can
-    differ at all is for the knowledge base to say. Only those in some modules and in what encloses
-    these, if any are named.
+    """Return each op of a recording with its first call, as a cause that was not seen to differ;
+    only those in these modules and in what encloses them, if any are named. The knowledge base
+    says which of them are nondeterministic.
     """
     found: dict[tuple[str | None, ...], Cause] = {}
     for file in folder.streams(path):
