@@ -185,7 +185,7 @@ def _one_question(asked: dict[str, bool], of_a_run: dict[str, str | None]) -> No
 
 
 def _examined(kb: KnowledgeBase, asked: CheckRequest, progress: Progress) -> Report | None:
-    """What this process found, or all ranks together; None on every rank but the first."""
+    """Return what this process found, or all ranks together; None on every rank but the first."""
     from d9m.check.examine import examine
     from d9m.check.ranks import meeting
     from d9m.check.ranks.group_run import unite

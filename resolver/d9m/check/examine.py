@@ -231,7 +231,9 @@ def advice_for(
 
 
 def _items(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected]) -> list[str]:
-    """What `d9m advise --ops` would be asked for these probes: ops that this release knows."""
+    """Return what `d9m advise --ops` would be asked for these probes: ops that this release
+    knows.
+    """
     kept: list[str] = []
     for item in dict.fromkeys(chosen.probe.item for chosen in selected):
         try:

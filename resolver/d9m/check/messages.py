@@ -1,4 +1,4 @@
-"""What the check and its workers say to each other.
+"""The messages between the check and its workers.
 
 A job goes to a worker as one JSON object; a worker answers with events, a line each. A line that is
 an answer begins with the token of its job: anything else on a worker's stdout is a banner,
@@ -31,7 +31,7 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WorkerJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """What any worker is to do, and the environment in which it does it."""
+    """A job for a worker, and the environment in which it runs."""
 
     env: dict[str, str] = {}
     unset: list[str] = []
@@ -88,7 +88,7 @@ class GroupJob(ProbeJob, frozen=True, kw_only=True, tag="group"):
 
 
 class Deviation(msgspec.Struct, frozen=True):
-    """How far a result is from double precision on the CPU."""
+    """The distance of a result from double precision on the CPU."""
 
     error: float | None
     """Largest error over the largest true value; None: one is a number where the other is not."""
@@ -97,9 +97,7 @@ class Deviation(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What one process saw of one probe. Without `digests` it did not run; one of the texts says
-    why.
-    """
+    """One process's results of a probe. Without `digests` it did not run; a text says why."""
 
     digests: dict[str, int] = {}
     """Result -> how often it came, the first one first."""
@@ -175,7 +173,7 @@ class GroupReadings(WorkerEvent, frozen=True, kw_only=True, tag="group"):
 
 
 class WorkerEnd(WorkerEvent, frozen=True, kw_only=True, tag="end"):
-    """All is done."""
+    """The end: all is done."""
 
 
 class WorkerFault(WorkerEvent, frozen=True, kw_only=True, tag="fault"):

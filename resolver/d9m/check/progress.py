@@ -1,4 +1,4 @@
-"""What a person sees on stderr while probes run."""
+"""The progress on stderr while probes run."""
 
 from __future__ import annotations
 

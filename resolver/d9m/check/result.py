@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class ProofResults(msgspec.Struct, frozen=True):
-    """What a probe showed of itself; null: it has no such proof."""
+    """Proofs that a probe works; null: it has no such proof."""
 
     control: bool | None
     """Inputs that cannot meet gave one result."""

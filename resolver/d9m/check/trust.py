@@ -35,7 +35,7 @@ def facts(probe: ProbeResult | None) -> list[SelftestFact]:
 
 
 def _sight(probe: ProbeResult) -> list[SelftestFact]:
-    """What depends on the prober alone, whatever the settings do."""
+    """Return what depends on the prober alone, whatever the settings do."""
     default, proofs = probe.arms["default"], probe.proofs
     seen = _count(default.differing, default.repeats)
     return [
@@ -55,8 +55,8 @@ def _sight(probe: ProbeResult) -> list[SelftestFact]:
 
 
 def missed(probes: Sequence[ProbeResult]) -> list[str]:
-    """What a run on a CPU should have seen and did not; empty where `VARIES` was not run, or is not
-    known to vary.
+    """Return what a run on a CPU should have seen and did not; empty where `VARIES` was not run,
+    or is not known to vary.
 
     In float32 only: PyTorch adds other types in one thread.
     """

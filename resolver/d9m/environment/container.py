@@ -28,7 +28,7 @@ class Image(msgspec.Struct, frozen=True):
 
 
 def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
-    """What an image holds, itself included."""
+    """Return what an image holds, itself included."""
     if image.parts:
         return {name: _as_tagged(kb, name, version) for name, version in image.parts}
     found = {image.package: installed(kb, image.package, image.release, "container")}

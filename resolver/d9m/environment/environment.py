@@ -108,7 +108,7 @@ class Environment(msgspec.Struct, frozen=True):
         return {name: self.cells(name, at, assume) for name, at in cuts.items()}
 
     def holding(self, condition: Condition, assume: bool = True) -> list[Clause]:
-        """What would still have to hold for a condition; none: it does not hold here."""
+        """Return what would still have to hold for a condition; none: it does not hold here."""
         if not condition.cuts:
             return [{}] if condition.clauses else []
         here: dict[str, Value] = {}
@@ -122,7 +122,7 @@ class Environment(msgspec.Struct, frozen=True):
         return [{}] if condition.holds(here) else []
 
     def among(self, parts: Iterable[_Part]) -> list[_Part]:
-        """Those whose condition can hold here."""
+        """Return those whose condition can hold here."""
         return [part for part in parts if self.holding(part.condition)]
 
     def given(self, facts: Mapping[str, str], api_defaults: Mapping[str, str] = {}) -> Environment:
@@ -209,7 +209,7 @@ def _facts(kb: KnowledgeBase, setup: Setup, gpu: tuple[str, GpuModel] | None) ->
 
 
 def _facts_of_gpu(model: GpuModel) -> dict[str, str]:
-    """What the architecture of a GPU decides."""
+    """Return what the architecture of a GPU decides."""
     known = {"sm": model.sm, "gfx": model.gfx}
     return {name: value for name, value in known.items() if value is not None}
 

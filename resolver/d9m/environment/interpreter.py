@@ -1,4 +1,4 @@
-"""What another Python has installed, from its metadata: no framework is imported there."""
+"""The packages of another Python, from its metadata: no framework is imported there."""
 
 from __future__ import annotations
 

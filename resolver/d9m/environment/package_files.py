@@ -18,7 +18,7 @@ from d9m.kb.store import KnowledgeBase
 
 
 class ListedPackages(msgspec.Struct, frozen=True):
-    """What a file says, in its own words."""
+    """The content of a file, in its own words."""
 
     packages: tuple[tuple[str, str | None], ...] = ()
     """Name and version of everything that it lists, known to d9m or not."""
@@ -291,7 +291,7 @@ _WITH_VALUE = {
 
 
 def _collected(lines: Iterable[str]) -> ListedPackages:
-    """What torch.utils.collect_env printed, as people paste it into an issue."""
+    """Return what torch.utils.collect_env printed, as people paste it into an issue."""
     found: dict[str, str] = {}
     gpu: str | None = None
     device: str | None = None

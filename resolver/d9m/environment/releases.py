@@ -1,4 +1,4 @@
-"""Which releases of a package a question is about: one that was named, what an image or a wheel
+"""The releases of a package that a question is about: one that was named, what an image or a wheel
 holds, any.
 """
 

@@ -16,10 +16,10 @@ try:
     from importlib.metadata import version
 except ImportError:  # Python 3.6, 3.7
 
-    def version(name):
+    def version(distribution_name):
         from pkg_resources import get_distribution
 
-        return get_distribution(name).version
+        return get_distribution(distribution_name).version
 
 
 def survey(asked):

@@ -23,7 +23,7 @@ VERSION_OPTIONS = {
 
 
 def naming(package: str, version: str) -> str:
-    """How a package is named on the command line.
+    """Return how a package is named on the command line.
 
     >>> naming("torch", "2.6"), naming("cuda", "12.4")
     ('--torch 2.6', '--with cuda=12.4')

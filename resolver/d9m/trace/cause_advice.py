@@ -141,7 +141,7 @@ def _differing(op: OpAnswer) -> list[str]:
 
 
 def queries(cause: Cause) -> Iterator[str]:
-    """How the op can be called in a question, the most exact first.
+    """Yield how the op can be called in a question, the most exact first.
 
     >>> cause = Cause(kind="op", process="", step=0, record=0, op="aten::put_", phase="fwd",
     ...               arguments={"accumulate": "True"})

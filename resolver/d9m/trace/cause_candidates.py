@@ -83,7 +83,7 @@ class CauseCandidate(msgspec.Struct):
 
 
 class CauseCandidates:
-    """All of one process, in the order in which they were found."""
+    """All candidates of one process, in the order in which they were found."""
 
     def __init__(self) -> None:
         self.found: list[CauseCandidate] = []
@@ -142,8 +142,8 @@ class CauseCandidates:
                         suspect.may_follow.add(number)
 
     def mattering(self, anything: bool) -> set[int]:
-        """Those that reach something, and where the runs do different things; with `anything`,
-        where nothing could be reached, all.
+        """Return those that reach something, and where the runs do different things; with
+        `anything`, where nothing could be reached, all.
         """
         found: set[int] = set()
         for number, suspect in enumerate(self.found):
@@ -167,5 +167,5 @@ def _may_lead_to(earlier: CauseCandidate, suspect: CauseCandidate) -> bool:
 
 
 def place(site: Site) -> Key:
-    """What ops of one cause share."""
+    """Return what ops of one cause share."""
     return site.op, site.node, site.module, site.phase

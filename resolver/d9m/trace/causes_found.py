@@ -154,7 +154,7 @@ def _source(site: Site | None) -> SourceLine | None:
 
 
 def _hints(process: ComparedProcess, suspect: CauseCandidate) -> list[str]:
-    """What else was seen that can be the reason."""
+    """Return what else was seen that can be the reason."""
     if suspect.kind == "outside-write" and "thread" in process.unseen:
         return [_THREADS]
     if suspect.opaque:

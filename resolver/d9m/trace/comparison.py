@@ -65,7 +65,7 @@ def compare(a: Path, b: Path, kb_date: str, wanted: Wanted) -> Findings:
 
 
 def _streams(path: Path) -> list[RecordStream]:
-    """Those with records."""
+    """Return those with records."""
     folder.about(path)
     kept: list[RecordStream] = []
     for file in folder.streams(path):
@@ -261,7 +261,7 @@ def _gaps(
     streams: Sequence[Sequence[RecordStream]],
     alone: Sequence[Gap],
 ) -> list[Gap]:
-    """Why not all of both runs was compared."""
+    """Return why not all of both runs was compared."""
     found: list[Gap] = []
     for label, path, run, its in zip("AB", paths, runs, streams):
         if run.failed:
@@ -315,7 +315,7 @@ def _notes(processes: Sequence[ComparedProcess], causes: Sequence[Cause]) -> lis
 
 
 def _other_states(processes: Sequence[ComparedProcess]) -> Iterator[str]:
-    """Which records are not equal, though nothing differs because of them."""
+    """Yield which records are not equal, though nothing differs because of them."""
     counts: Counter[str] = Counter()
     for process in processes:
         counts.update(process.walker.generators.other_states)

@@ -1,4 +1,4 @@
-"""What a run folder holds, without following its records."""
+"""The contents of a run folder, without following its records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROGRAM_END = b',"end"]'
 
 
 class StreamContents(msgspec.Struct, frozen=True):
-    """What one process left."""
+    """The recording of one process."""
 
     name: str
     header: dict[str, Any]

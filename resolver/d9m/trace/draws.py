@@ -30,13 +30,13 @@ class Generators:
 
     @property
     def unseeded(self) -> list[str]:
-        """Those that began in other states, or were never seen equal."""
+        """Return those that began in other states, or were never seen equal."""
         unseeded = self._at_start | (self._differed - self._were_equal)
         return [name for name in SEEDED_BY_CHANCE if name in unseeded]
 
     def began_in(self, step: int) -> list[str]:
-        """Those that were used first in a step, and were equal at its end. A program that draws
-        before it seeds is one that they look like.
+        """Return those that were used first in a step, and were equal at its end. A program that
+        draws before it seeds is one that they look like.
         """
         began = {name for name, first in self._first.items() if first == step}
         return [name for name in SEEDED_BY_CHANCE if name in began & self._were_equal]

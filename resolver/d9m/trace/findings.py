@@ -52,7 +52,7 @@ class Reach(msgspec.Struct, frozen=True):
     outputs: int | None = None
 
     def steps(self) -> dict[str, int]:
-        """Those that it shows in."""
+        """Return those that it shows in."""
         found = ((name, getattr(self, name)) for name in self.__struct_fields__)
         return {name: step for name, step in found if step is not None}
 
@@ -73,7 +73,7 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 class CauseAdvice(msgspec.Struct, frozen=True):
-    """What the knowledge base says of a cause."""
+    """The advice for a cause."""
 
     query: str
     outcome: Outcome
@@ -227,7 +227,7 @@ class ForkSide(msgspec.Struct, frozen=True):
 
 
 class ForkPlace(msgspec.Struct, frozen=True):
-    """Where the runs do different things; null: that run does nothing more."""
+    """A place where the runs do different things; null: that run does nothing more."""
 
     process: str
     a: ForkSide | None
@@ -240,7 +240,7 @@ class Unseen(msgspec.Struct, frozen=True):
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """What hunt did, one line each."""
+    """A stage of a hunt."""
 
     runs: int
     level: str
@@ -248,7 +248,7 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 class NoDifferenceBound(msgspec.Struct, frozen=True):
-    """What equal runs prove: a difference that shows in this share of pairs can be missed."""
+    """The limit of equal runs: a difference in this share of pairs may have been missed."""
 
     runs: int
     pair: float

@@ -101,7 +101,7 @@ class Hunt:
         """Of pairs of runs that were compared before the last one."""
 
     def so_far(self) -> Findings | None:
-        """What is known of a hunt that was interrupted; None: no two runs were compared."""
+        """Return what is known of a hunt that was interrupted; None: no two runs were compared."""
         known = self._known or self._begun()
         if known is None:
             return None
@@ -122,7 +122,7 @@ class Hunt:
         return msgspec.structs.replace(found, incomplete=kept)
 
     def found(self) -> Findings:
-        """What came of it. Raises AbsentError where the program cannot be recorded."""
+        """Return what came of it. Raises AbsentError where the program cannot be recorded."""
         first = self._record("step", self._request)
         found = self._until_different(first)
         step = first_step(found)
@@ -293,7 +293,7 @@ class Hunt:
         return self._may_run(2) and not kept_for_modules
 
     def _of_modules(self, step: int) -> Findings:
-        """What the modules of a step returned and got back, in two runs."""
+        """Return what the modules of a step returned and got back, in two runs."""
         request = msgspec.structs.replace(self._closer(step), level="module")
         found = self._compared(self._record("module", request), self._record("module", request))
         self._stages.append(Stage(2, "module", first_step(found)))
@@ -358,13 +358,15 @@ class Hunt:
         return found
 
     def _gaps_of_others(self, found: Findings) -> list[Gap]:
-        """Those of runs that are not in the answer's pair, if they say more than the pair's."""
+        """Return those of runs that are not in the answer's pair, if they say more than the
+        pair's.
+        """
         known = {(gap.why, gap.what) for gap in found.incomplete}
         return [gap for gap in self._gaps if (gap.why, gap.what) not in known]
 
 
 def _renamed(gaps: Sequence[Gap], number: int) -> list[Gap]:
-    """Those of a run that is not in the answer's pair, by its number."""
+    """Return those of a run that is not in the answer's pair, by its number."""
     return [msgspec.structs.replace(gap, run=str(number)) for gap in gaps if gap.run == "B"]
 
 

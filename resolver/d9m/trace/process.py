@@ -49,12 +49,12 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
 
     @property
     def unseen(self) -> list[str]:
-        """Why something could not be seen, in either run."""
+        """Return why something could not be seen, in either run."""
         return list(self.a.unseen | self.b.unseen)
 
 
 def name(stream: RecordStream) -> str:
-    """What a reader calls a process."""
+    """Return what a reader calls a process."""
     number = stream.header.process
     return f"rank {stream.header.rank}" + (f", process {number}" if number else "")
 

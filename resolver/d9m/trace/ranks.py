@@ -46,7 +46,7 @@ def _roots(
     suspect: CauseCandidate,
     passed: list[CauseCandidate],
 ) -> list[CauseCandidate]:
-    """What began it, through as many collectives as it takes."""
+    """Return what began it, through as many collectives as it takes."""
     if any(suspect is known for known in passed):
         return []
     if not suspect.moved:

@@ -91,7 +91,7 @@ class RecordStream:
 
     @property
     def ended(self) -> str:
-        """How the process ended, once everything was read."""
+        """Return how the process ended, once everything was read."""
         return self.end.ended if self.end is not None else "killed"
 
     def next(self) -> Placed | None:

@@ -29,7 +29,7 @@ START = 180.0
 
 
 class SavedAbout(msgspec.Struct, frozen=True):
-    """What the recorder wrote of a saved call, as far as it is needed here."""
+    """The part of `call.json` that is needed here."""
 
     reason: str | None = None
     """Why it could not be saved."""
@@ -50,8 +50,8 @@ class ReplayFailure(msgspec.Struct, frozen=True):
 
 
 def wanted(path: Path, cause: Cause) -> ZoomCall | None:
-    """Which call of the recording the cause is; None where the recording does not say, and of an op
-    that is not PyTorch's: no other is called alone.
+    """Return which call of the recording the cause is; None where the recording does not say, and
+    of an op that is not PyTorch's: no other is called alone.
     """
     for file in folder.streams(path):
         stream = RecordStream(file)

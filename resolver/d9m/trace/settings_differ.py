@@ -96,7 +96,7 @@ def _settings(header: StreamHeader) -> Settings:
 
 
 def _program(said: StreamHeader | ChangedSettings) -> Settings:
-    """What the program itself sets."""
+    """Return what the program itself sets."""
     switches = {name: _text(value) for name, value in said.deterministic.items()}
     return {**switches, "threads": _text(said.threads)}
 

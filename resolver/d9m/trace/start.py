@@ -51,7 +51,7 @@ class ZoomCall(msgspec.Struct, frozen=True):
 
 
 class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be recorded. The recorder's `settings.py` has the same names."""
+    """A request to record. The recorder's `settings.py` has the same names."""
 
     level: str = "step"
     first: int = 0
@@ -76,7 +76,7 @@ class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunExit(msgspec.Struct, frozen=True):
-    """How a recorded program ended."""
+    """The end of a recorded program."""
 
     code: int
     """As a shell reports it: 128 and the signal's number, if one ended it."""
@@ -87,7 +87,7 @@ class RunExit(msgspec.Struct, frozen=True):
 
 
 def variables(path: Path, request: RecordingRequest, own: Mapping[str, str]) -> dict[str, str]:
-    """What the program must find in its environment, given that it would find `own`."""
+    """Return what the program must find in its environment, given that it would find `own`."""
     found = importlib.util.find_spec("xxhash")
     settings = msgspec.to_builtins(request) | {
         "folder": str(path.absolute()),

@@ -1,4 +1,4 @@
-"""What a difference reaches: losses, gradients, parameters, and what modules return."""
+"""The state that a difference reaches: losses, gradients, parameters, and what modules return."""
 
 from __future__ import annotations
 

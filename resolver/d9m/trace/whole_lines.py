@@ -94,7 +94,7 @@ def starting(file: Path, letters: str) -> Iterator[bytes]:
 
 
 def damaged(file: Path, line: int, why: str = "its checksum does not fit") -> DataError:
-    """What to raise for a line of a recording; the first one is line 1."""
+    """Return what to raise for a line of a recording; the first one is line 1."""
     return DataError(f"{quote(str(file))} is damaged at line {line}: {why}")
 
 
@@ -141,7 +141,9 @@ def _alike(mine: bytes, its: bytes) -> int:
 
 
 def _ops(lines: bytes, end: int) -> int:
-    """Where the complete lines end, of those before `end`, that are ops from the beginning on."""
+    """Return where the complete lines end, of those before `end`, that are ops from the beginning
+    on.
+    """
     if not lines.startswith(b'["o"'):
         return 0
     whole = lines.rfind(b"\n", 0, end) + 1

@@ -1,4 +1,4 @@
-"""What the processes of one arm saw, as one result: how often a call differed, and by how much."""
+"""The results of all processes of an arm as one: how often calls differed, and by how much."""
 
 from __future__ import annotations
 

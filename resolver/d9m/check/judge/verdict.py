@@ -54,7 +54,7 @@ class ProbeVerdict(msgspec.Struct, frozen=True):
 
 
 class Proofs(msgspec.Struct, frozen=True):
-    """What a probe showed of itself, in the default and the advised arm."""
+    """Proofs that a probe works, from the default and the advised arm."""
 
     controls: tuple[int, ...] = ()
     """Distinct results where nothing could vary."""
@@ -154,7 +154,7 @@ def _allowed(proofs: Proofs, dtype: str, tolerance: float | None) -> float:
 
 
 def _wrong(proofs: Proofs, tolerance: float) -> str:
-    """What is wrong with the values under the advised settings; empty: nothing."""
+    """Return what is wrong with the values under the advised settings; empty: nothing."""
     advised, default = proofs.references.get("advised"), proofs.references.get("default")
     if advised is None:
         return ""

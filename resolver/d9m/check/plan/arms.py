@@ -42,7 +42,7 @@ def arms(
     variables: Mapping[str, str],
     full: bool = False,
 ) -> list[Arm]:
-    """All arms for one framework, in the order of the report."""
+    """Return all arms for one framework, in the order of the report."""
     cleared, removed = _cleared(kb, variables)
     default = Arm("default", cleared, removed)
     own = environment.device == "cpu" or _touched(kb, variables)
@@ -85,8 +85,8 @@ def _env_settings(kb: KnowledgeBase) -> list[Setting]:
 
 
 def _cleared(kb: KnowledgeBase, variables: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """What to set and to unset so that no determinism setting is left; a list keeps its other
-    items.
+    """Return what to set and to unset so that no determinism setting is left; a list keeps its
+    other items.
     """
     keep: dict[str, str] = {}
     remove: list[str] = []
@@ -123,7 +123,7 @@ def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
 
 
 def _seeds(kb: KnowledgeBase) -> set[str]:
-    """What every reproducible program sets, whichever ops it calls."""
+    """Return what every reproducible program sets, whichever ops it calls."""
     found: set[str] = set()
     for ingredient in kb.ingredients.values():
         if ingredient.scope == "run":

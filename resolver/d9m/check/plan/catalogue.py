@@ -71,7 +71,7 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def item(self) -> str:
-        """What to ask the knowledge base."""
+        """Return what to ask the knowledge base."""
         return f"{self.ask or self.op}:{self.direction}"
 
 
@@ -96,14 +96,14 @@ class ProbeList(msgspec.Struct, frozen=True):
 
 
 class Together(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the processes of several ranks are probed: ``probes/<framework>/together/``."""
+    """Settings for probes of several ranks: ``probes/<framework>/together/``."""
 
     vary: dict[str, list[str]] = {}
     """Variable -> values that are an arm of their own on GPUs."""
 
 
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What else there is to say of a framework, in its ``about.yaml``."""
+    """Other facts about a framework: its ``about.yaml``."""
 
     fill: str | None = None
     """The setting that fills new memory with a known value; its statement takes True or False."""
@@ -134,7 +134,7 @@ def framework_named(kb: KnowledgeBase, text: str) -> str:
 
 @functools.cache
 def probes(framework: str) -> tuple[Probe, ...]:
-    """All probes of a framework, a family after the other."""
+    """Return all probes of a framework, a family after the other."""
     found: list[Probe] = []
     for file in sorted(_folder(framework).iterdir(), key=lambda file: file.name):
         if file.name.endswith(".yaml") and file.name != ABOUT:

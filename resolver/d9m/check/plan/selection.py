@@ -1,4 +1,4 @@
-"""Which probes to run: all that fit, or those that were named."""
+"""The probes to run: all that fit, or those that were named."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from d9m.resolve.op_lookup import OpCall
 
 
 class ProbeRequest(msgspec.Struct, frozen=True):
-    """What is to be probed."""
+    """A request for probes."""
 
     ops: list[str] | None = None
     """Names of probes, of records, or of ops as `d9m advise` takes them; None: all."""
@@ -45,7 +45,9 @@ def select(
 def named(
     kb: KnowledgeBase, environment: Environment, probes: Sequence[Probe], items: Iterable[str]
 ) -> list[Probe]:
-    """Those that the items name, each once. Raises UsageError for an item that names none."""
+    """Return those that the items name, each once. Raises UsageError for an item that names
+    none.
+    """
     ops = {probe.id: _ops(kb, environment, op_syntax.parse(probe.item)) for probe in probes}
     found: dict[str, Probe] = {}
     for item in items:
@@ -110,7 +112,7 @@ def _between_processes(
     query: Query,
     meant: Sequence[OpCall],
 ) -> UsageError | None:
-    """What to say of an item that names a collective, which no process runs alone."""
+    """Return what to say of an item that names a collective, which no process runs alone."""
     for framework in dict.fromkeys(probe.framework for probe in probes):
         for probe in catalogue.collectives(framework):
             own = _ops(kb, environment, op_syntax.parse(probe.item))

@@ -156,7 +156,7 @@ def _pairs(first: Report, second: Report) -> Iterator[Pair]:
 
 
 def _unlike(first: Report, second: Report) -> list[str]:
-    """What differs of all that bits depend on."""
+    """Return what differs of all that bits depend on."""
     shared = _frameworks(first) & _frameworks(second)
     left, right = _model(first, shared), _model(second, shared)
     return [name for name in {**left, **right} if left.get(name) != right.get(name)]
@@ -192,7 +192,7 @@ def _machine(report: Report) -> dict[str, Any]:
 
 
 def _facts(report: Report) -> dict[str, Any]:
-    """What the frameworks say of themselves: ``torch cuda`` -> ``12.4``."""
+    """Return what the frameworks say of themselves: ``torch cuda`` -> ``12.4``."""
     found: dict[str, Any] = {}
     for name, own in report.frameworks.items():
         for key, value in own.items():
@@ -239,7 +239,9 @@ def odd(reports: Sequence[Report]) -> list[OddResult]:
 
 
 def _device(report: Report) -> dict[str, Any]:
-    """What has to be the same for two devices to be twins; GPUs may sit in different machines."""
+    """Return what has to be the same for two devices to be twins; GPUs may sit in different
+    machines.
+    """
     facts = {name: repr(value) for name, value in _facts(report).items()}
     return {
         "device": report.device,

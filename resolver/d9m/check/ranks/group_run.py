@@ -56,7 +56,7 @@ class Meeting(msgspec.Struct, frozen=True):
 
 
 class MeetingResult(msgspec.Struct, frozen=True):
-    """What came of a meeting; on every rank but the first, nothing."""
+    """The result of a meeting; empty on every rank but the first."""
 
     meeting: Meeting
     reports: list[str] = []
@@ -245,7 +245,7 @@ def _meet(
 
 
 def joined(readings: Sequence[Reading]) -> Reading:
-    """What all ranks saw in one meeting, as one: it varied if it varied for any of them."""
+    """Return what all ranks saw in one meeting, as one: it varied if it varied for any of them."""
     idle = next((reading for reading in readings if not reading.ran), None)
     if idle is not None:
         return idle

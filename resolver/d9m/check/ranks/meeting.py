@@ -1,4 +1,4 @@
-"""Which of several processes this is, when a launcher started one for each device."""
+"""The rank of this process, when a launcher started one for each device."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ TAIL = 4000
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """Where workers run: an interpreter here, or whatever a command leads to."""
+    """A way to start workers: an interpreter here, or any command."""
 
     command: tuple[str, ...]
     local: bool
@@ -169,7 +169,7 @@ class Worker:
             return True
 
     def death(self, hung: bool, limit: float) -> str:
-        """Why it ended, in words."""
+        """Return why it ended, in words."""
         if hung:
             self.end()
         code = self._child.wait()

@@ -1,4 +1,4 @@
-"""What is installed where the workers run: asked of a worker, from metadata alone."""
+"""The machine on which workers run, as a worker describes it from metadata alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRIVERS = {
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """Where the workers run."""
+    """The machine on which workers run."""
 
     asked: Setup
     variables: dict[str, str]

@@ -169,7 +169,7 @@ class _Run:
             self.broken[arm] = event.why
 
     def _left(self) -> str:
-        """How long the rest takes, once there is something to go by."""
+        """Return how long the rest takes, once there is something to go by."""
         if self.done * 10 < self.expected:
             return ""
         spent = time.monotonic() - self.began
@@ -218,7 +218,7 @@ class _Run:
             pool.shutdown(cancel_futures=True)
 
     def announce(self, tasks: Sequence[_Task]) -> None:
-        """How long it takes, before anything has run."""
+        """Announce how long it takes, before anything has run."""
         probes, effort = len(self.plan.selected), self.plan.effort
         self.expected = len(tasks) * probes
         most = len(tasks) * (IMPORT + probes * (effort.budget + 1.0)) / self.plan.workers

@@ -326,7 +326,7 @@ class Prober:
             self.statements.append(compile(text, "setting", "exec"))
 
     def probe(self, probe):
-        """What one probe showed: its ladder, up to the first rung that varies."""
+        """Return what one probe showed: its ladder, up to the first rung that varies."""
         found = {}
         for rung in probe["rungs"]:
             found = self._rung(probe, rung)

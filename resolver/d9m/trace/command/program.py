@@ -43,7 +43,7 @@ def required(program: list[str] | None, example: str) -> list[str]:
 
 
 def request(steps: str | None, step_by: str, compiled: str, max_size: str) -> RecordingRequest:
-    """How a run is recorded. Raises UsageError for a value that its option does not take."""
+    """Return how a run is recorded. Raises UsageError for a value that its option does not take."""
     from d9m.kb.locate import open_knowledge_base
     from d9m.trace.start import RecordingRequest
 

@@ -1,4 +1,4 @@
-"""What was found, as one page that needs nothing else: for a colleague, an issue, an artifact."""
+"""Findings as one self-contained page, for a colleague, an issue or an artifact."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class _Branch(msgspec.Struct):
 
 
 def _tree(cause: Cause) -> Iterator[str]:
-    """What differs because of it, by module."""
+    """Yield what differs because of it, by module."""
     root = _Branch()
     for descendant in cause.descendants:
         branch = root

@@ -1,4 +1,4 @@
-"""What was found as JUnit XML: a test for each process. A cause fails it; what was
+"""Findings as JUnit XML: a test for each process. A cause fails it; what was
 not compared is an error.
 """
 

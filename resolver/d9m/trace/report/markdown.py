@@ -1,4 +1,4 @@
-"""What was found, as Markdown: for an issue, a pull request, a job's summary."""
+"""Findings as Markdown: for an issue, a pull request, a job's summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `d9m trace` itself prints: how a recording ended, and what one holds."""
+"""The output of `d9m trace` itself: how a recording ended, and what one holds."""
 
 from __future__ import annotations
 

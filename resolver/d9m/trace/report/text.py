@@ -1,4 +1,4 @@
-"""What was found, at a terminal: the verdict, a block for each cause, what was not seen."""
+"""Findings at a terminal: the verdict, a block for each cause, what was not seen."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _doubt(found: Findings, cause: Cause) -> str:
 
 
 def alone(cause: Cause) -> str:
-    """What came out when the op was called again and again with the recorded values."""
+    """Return what came out when the op was called again and again with the recorded values."""
     replay = cause.replay
     if replay is None:
         return ""
@@ -187,7 +187,7 @@ def share(part: float) -> str:
 
 
 def fix(view: FindingsView, cause: Cause) -> list[str]:
-    """What to do about it, in lines to copy."""
+    """Return what to do about it, in lines to copy."""
     lines: list[str] = []
     if cause.advice is not None:
         lines += _advised(view, cause.advice)
@@ -272,7 +272,7 @@ def _closer(page: Page, view: FindingsView) -> None:
 
 
 def closer(found: Findings) -> Iterator[tuple[str, list[Cause]]]:
-    """What can be said of ops that are not causes, and these."""
+    """Yield what can be said of ops that are not causes, and these."""
     if found.inside:
         yield sentences.inside(found.inside), found.inside
     if found.candidates:
@@ -297,7 +297,7 @@ def _harmless(page: Page, view: FindingsView) -> None:
 
 
 def notes(found: Findings) -> list[str]:
-    """What a reader must know of the comparison itself."""
+    """Return what a reader must know of the comparison itself."""
     said = list(found.notes)
     said += verdict.gaps_in_notes(found)
     if found.settings and not any(cause.kind == "settings" for cause in found.causes):
@@ -343,7 +343,7 @@ def _next(page: Page, view: FindingsView) -> None:
 
 
 def extent(found: Findings) -> str:
-    """What was compared."""
+    """Return what was compared."""
     counts = found.compared
     recorded = sum(stage.runs for stage in found.stages)
     runs = f"{recorded} runs recorded · " if recorded else ""

@@ -127,7 +127,7 @@ def style(found: Findings) -> Style:
 
 
 def steps(found: Findings) -> str:
-    """How many were compared; which ones, where only these were asked for."""
+    """Return how many were compared; which ones, where only these were asked for."""
     compared = found.steps
     if compared is not None and compared.limited:
         if compared.first == compared.last:

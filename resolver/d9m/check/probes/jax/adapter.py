@@ -1,6 +1,6 @@
 # pyright: basic, reportUndefinedVariable=false, reportMissingImports=false, reportMissingModuleSource=false
 # ruff: noqa: UP032
-"""How the worker meets JAX. Sent as text: standard library, numpy and jax only, Python 3.6."""
+"""The worker's interface to JAX. Sent as text: standard library, numpy and jax only, Python 3.6."""
 
 import os
 
@@ -25,7 +25,7 @@ class Framework(Arrays):  # noqa: F821  its text comes first
         self.made = {}
 
     def facts(self):
-        """What this build is and where it runs, as far as it says."""
+        """Return what this build is and where it runs, as far as it says."""
         found = {
             "framework": "jax",
             "version": str(jax.__version__),

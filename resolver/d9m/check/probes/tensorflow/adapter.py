@@ -1,6 +1,6 @@
 # pyright: basic, reportUndefinedVariable=false, reportMissingImports=false, reportMissingModuleSource=false
 # ruff: noqa: UP032
-"""How the worker meets TensorFlow. Sent as text: standard library, numpy and tensorflow only,
+"""The worker's interface to TensorFlow. Sent as text: standard library, numpy and tensorflow only,
 Python 3.6.
 """
 
@@ -34,7 +34,7 @@ class Framework(Arrays):  # noqa: F821  its text comes first
         self.names = {"tf": tf, "np": np}
 
     def facts(self):
-        """What this build is and where it runs, as far as it says."""
+        """Return what this build is and where it runs, as far as it says."""
         found = {"framework": "tensorflow", "version": str(tf.__version__), "threads": self.threads}
         build = getattr(getattr(tf, "sysconfig", None), "get_build_info", dict)()
         for name in ("cuda", "cudnn"):

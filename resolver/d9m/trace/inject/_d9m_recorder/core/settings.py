@@ -1,5 +1,5 @@
 # pyright: basic
-"""What the launcher asked for, read once from the variable D9M_TRACE."""
+"""The launcher's request, read once from the variable D9M_TRACE."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VARIABLE = "D9M_TRACE"
 
 
 class Settings:
-    """How a process is recorded. A key that is not listed here is a fault of the caller."""
+    """Settings of a recording. A key that is not listed here is a fault of the caller."""
 
     level: str = "step"
     first: int = 0

@@ -1,5 +1,5 @@
 # pyright: basic
-"""What has to be known of an op before it is called, read from its schema once."""
+"""The facts about an op that are needed before its call, read from its schema once."""
 
 from __future__ import annotations
 
