@@ -250,7 +250,6 @@ def _list(
     from d9m.check.plan.selection import named
     from d9m.check.report import prober
     from d9m.environment.environment import Setup, describe
-    from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
     kb = open_knowledge_base()
@@ -262,21 +261,22 @@ def _list(
     if ops is not None:
         anything = describe(kb, Setup(tuple((name, None) for name in names)))
         found = named(kb, anything, found, ops)
-    output.show(
-        as_json.render(catalogue.probe_list(kb, found))
-        if format_ == "json"
-        else prober.catalogue(found, output.width(out)),
-        color,
-        out,
-    )
+    page = prober.catalogue(found, output.width(out))
+    _show(catalogue.probe_list(kb, found), page, format_, out, color)
     return exit_code(CommandResult(did_nothing=not found))
+
+
+def _show(found: object, page: Page, format_: str, out: str | None, color: str) -> None:
+    """Show an answer as JSON or as a page."""
+    from d9m.render import as_json
+
+    output.show(as_json.render(found) if format_ == "json" else page, color, out)
 
 
 def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> ExitCode:
     from d9m.check.progress import Progress
     from d9m.check.report import prober
     from d9m.check.selftest import selftest
-    from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
     progress = Progress()
@@ -284,13 +284,7 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
         found = selftest(open_knowledge_base(), launcher, progress)
     finally:
         progress.end()
-    output.show(
-        as_json.render(found)
-        if format_ == "json"
-        else prober.selftest(found.facts, output.width(out)),
-        color,
-        out,
-    )
+    _show(found, prober.selftest(found.facts, output.width(out)), format_, out, color)
     can_be_trusted = bool(found.facts) and all(each.holds for each in found.facts)
     return exit_code(CommandResult(did_nothing=not can_be_trusted))
 
@@ -298,13 +292,8 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
 def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> ExitCode:
     from d9m.check.ranks import compare
     from d9m.check.report import prober
-    from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
     found = compare.compare(compare.read(files[0]), compare.read(files[1]), files)
-    output.show(
-        as_json.render(found) if format_ == "json" else prober.comparison(found, output.width(out)),
-        color,
-        out,
-    )
+    _show(found, prober.comparison(found, output.width(out)), format_, out, color)
     return compare.exit_code(found)

@@ -91,23 +91,17 @@ def _cause(process: ComparedProcess, suspect: CauseCandidate) -> Cause:
     made = None
     if suspect.kind == "uninitialised" and suspect.storage is not None:
         made = maker(process.a.file, suspect.storage, suspect.record)
-    return Cause(
+    cause = Cause(
         kind=suspect.kind,
         process=process.name,
+        op=None if suspect.arrival is None else suspect.arrival.op,
+        module=suspect.name if _is_module(suspect) else None,
         step=suspect.step,
         record=suspect.record,
         count=suspect.count,
         steps=suspect.steps,
         certain=suspect.certain,
         may_follow=sorted(suspect.may_follow),
-        op=site.op if site else None if suspect.arrival is None else suspect.arrival.op,
-        overload=site.overload if site else "",
-        phase=site.phase if site else None,
-        node=(site.node or None) if site else None,
-        module=(site.module or None) if site else suspect.name if _is_module(suspect) else None,
-        source=_source(site),
-        device=site.device if site else None,
-        inputs=list(site.shapes) if site else [],
         arguments=named_arguments(suspect.arguments),
         argument=suspect.argument or (None if _is_module(suspect) else suspect.name),
         parameter=suspect.parameter,
@@ -120,6 +114,22 @@ def _cause(process: ComparedProcess, suspect: CauseCandidate) -> Cause:
         hints=hints,
         tries=_SEEDED if hints == [_SETS] else {},
         shared=process.settings.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},
+    )
+    return cause if site is None else at_site(cause, site)
+
+
+def at_site(cause: Cause, site: Site) -> Cause:
+    """Return a cause with what a site says of its op."""
+    return msgspec.structs.replace(
+        cause,
+        op=site.op,
+        overload=site.overload,
+        phase=site.phase,
+        node=site.node or None,
+        module=site.module or None,
+        source=_source(site),
+        device=site.device,
+        inputs=list(site.shapes),
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from d9m.trace import folder
-from d9m.trace.findings import Cause, Findings, SourceLine
+from d9m.trace.causes_found import at_site
+from d9m.trace.findings import Cause, Findings
 from d9m.trace.process import name
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import CalledOp, named_arguments
@@ -42,22 +43,15 @@ def called(path: Path, within: Sequence[str]) -> list[Cause]:
             key = (site.op, site.overload, site.phase, site.node, record.arguments)
             if key in found or not _is_within(site.module or "", within):
                 continue
-            found[key] = Cause(
+            cause = Cause(
                 kind="op",
                 process=name(stream),
                 step=placed.step,
                 record=placed.number,
                 certain=False,
-                op=site.op,
-                overload=site.overload,
-                phase=site.phase,
-                node=site.node or None,
-                module=site.module or None,
-                source=SourceLine(*site.source) if site.source else None,
-                device=site.device,
-                inputs=list(site.shapes),
                 arguments=named_arguments(record.arguments),
             )
+            found[key] = at_site(cause, site)
     return list(found.values())
 
 

@@ -6,9 +6,11 @@ import shlex
 from pathlib import Path
 
 from d9m.errors import printable
+from d9m.render.phrases import plural
 from d9m.trace import outcomes
 from d9m.trace.called_ops import ProgramOps
 from d9m.trace.contents import KINDS, RunContents, StreamContents
+from d9m.trace.report.sentences import STEP_ENDS
 
 ENDS = {
     "exit": "to its end",
@@ -16,14 +18,6 @@ ENDS = {
     "size": "to its size limit",
     "killed": "until it was killed",
 }
-
-
-BY = {
-    "backward": "each ended by backward()",
-    "forward": "each ended by a forward pass",
-    "explicit": "each ended by d9m.trace.step()",
-}
-"""What ended steps, where it was not the optimizer."""
 
 
 def ended(found: RunContents, path: str) -> str:
@@ -47,9 +41,9 @@ def _summary(found: RunContents) -> str:
     processes = len(found.streams)
     steps = max(stream.steps for stream in found.streams)
     total = sum(stream.bytes for stream in found.streams)
-    rules = {stream.step_rule for stream in found.streams if stream.step_rule in BY}
-    by = f" ({' and '.join(BY[rule] for rule in sorted(rules))})" if rules else ""
-    counted = f"{_count(processes, 'process', 'processes')}, {_count(steps, 'step')}"
+    rules = sorted({stream.step_rule or "" for stream in found.streams} & STEP_ENDS.keys())
+    by = f" (each ended by {' or '.join(STEP_ENDS[rule] for rule in rules)})" if rules else ""
+    counted = f"{_count(processes, 'process', 'processes')}, {plural(steps, 'step')}"
     return f"{counted}{by}, {size(total)}"
 
 
@@ -88,20 +82,20 @@ def _stream(stream: StreamContents) -> list[str]:
     place = f"rank {header['rank']} · {packages} · {header['device']}"
     threads = header["threads"]
     if threads is not None:
-        place += f" · {_count(threads, 'thread')}"
+        place += f" · {plural(threads, 'thread')}"
     known = [letter for letter in stream.counts if letter in KINDS]
     recorded = [_count(stream.counts[letter], *KINDS[letter]) for letter in known]
     return [
         f"{stream.name} · {place} · {header['digest']}",
         f"  {' '.join(header['argv'])}",
-        f"  {_count(stream.steps, 'step')}, {ENDS.get(stream.ended, stream.ended)}"
+        f"  {plural(stream.steps, 'step')}, {ENDS.get(stream.ended, stream.ended)}"
         f" · {size(stream.bytes)}",
         *([f"  {', '.join(recorded)}"] if recorded else []),
     ]
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def size(count: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.render.phrases import join
+from d9m.render.phrases import join, plural
 from d9m.trace import outcomes
 from d9m.trace.findings import (
     FROM_PYTHON,
@@ -24,6 +24,13 @@ REACHED = {
     "parameters": "the parameters",
     "outputs": "the outputs",
 }
+
+STEP_ENDS = {
+    "backward": "backward()",
+    "forward": "a forward pass",
+    "explicit": "d9m.trace.step()",
+}
+"""What ends a step by each rule but the optimizer's."""
 
 PHASES = {
     "fwd": "forward pass",
@@ -228,7 +235,7 @@ def more_to_see(found: Findings) -> str | None:
 
 
 def count(steps: int) -> str:
-    return "1 step" if steps == 1 else f"{steps} steps"
+    return plural(steps, "step")
 
 
 def failure(run: RecordedRun) -> str:

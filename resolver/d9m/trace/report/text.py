@@ -39,14 +39,6 @@ _UNSEEN = {
 }
 
 
-_STEPS = {
-    "backward": "Each call of backward() ended a step. ",
-    "forward": "Each forward pass ended a step. ",
-    "explicit": "Each call of d9m.trace.step() ended a step. ",
-}
-"""What ended a step, where it was not the optimizer."""
-
-
 class FindingsView(msgspec.Struct, frozen=True):
     """Findings, and what a reader asked to see of them."""
 
@@ -90,7 +82,7 @@ def machine(view: FindingsView) -> list[str]:
     device = (found.device or "").partition(":")[0]
     parts.append(phrases.DEVICES.get(device, device))
     if found.threads is not None and device == "cpu":
-        parts.append("1 thread" if found.threads == 1 else f"{found.threads} threads")
+        parts.append(phrases.plural(found.threads, "thread"))
     return [part for part in [*parts, verdict.processes(found)] if part]
 
 
@@ -304,7 +296,8 @@ def notes(found: Findings) -> list[str]:
         said.append(f"The settings differ: {sentences.settings(found)}.")
     failed = any(gap.why == "recorder" for gap in found.incomplete)
     trains = found.learned and "jax" not in found.packages and not failed
-    by = _STEPS.get(found.step_rule or "", "")
+    ends = sentences.STEP_ENDS.get(found.step_rule or "")
+    by = f"Each step ended with {ends}. " if ends else ""
     if trains and not verdict.optimizer_seen(found):
         said.append(f"{by}No optimizer stepped, so no parameters were compared.")
     elif by:

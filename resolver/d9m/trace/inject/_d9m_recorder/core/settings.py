@@ -28,7 +28,7 @@ class Settings:
     def __init__(self, folder: str, **given) -> None:
         self.folder = folder
         for name, value in given.items():
-            if name not in self.__annotations__:
+            if not hasattr(type(self), name):
                 raise TypeError(name)
             setattr(self, name, tuple(value) if isinstance(value, list) else value)
 
