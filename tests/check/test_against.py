@@ -176,7 +176,7 @@ def test_a_reference_of_other_types_alone_compares_nothing(
     )
     done = d9m("--python", torch, "--against", file, env={"PYTHONHASHSEED": "0"})
     assert (done.returncode, done.stdout) == (4, "")
-    assert "runs on cpu and has bits in" in done.stderr
+    assert "runs on cpu and has digests in" in done.stderr
 
 
 def test_a_file_that_is_cut_anywhere_is_refused(reference: Path, tmp_path: Path) -> None:

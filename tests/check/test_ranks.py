@@ -298,7 +298,7 @@ def test_a_rank_that_dies_in_a_collective_is_waited_for_once_and_told(tmp_path: 
     assert (second.returncode, second.stdout) == (0, ""), second.stderr
     assert first.returncode == 3, "not all of it could run"
     told = json.loads(first.stdout)
-    lost = [note for note in told["notes"] if "the ranks lost each other" in note]
+    lost = [note for note in told["notes"] if "the ranks lost contact" in note]
     assert len(lost) == 1
     assert told["summary"]["could_not_run"] == 1
     verdicts = {each["id"]: each["verdict"] for each in told["probes"]}

@@ -49,7 +49,7 @@ def test_the_facts_hold_where_the_prober_sees() -> None:
     [
         (seen("a"), "index_put(accumulate=True) differs without settings"),
         (seen(control=False), "with unique indices it is deterministic"),
-        (seen(order=False), "another order of the inputs changes the result"),
+        (seen(order=False), "another order of inputs changes the result"),
         (seen(planted=False), "a planted change of 1 ulp is seen"),
     ],
 )

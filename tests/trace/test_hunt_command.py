@@ -152,7 +152,7 @@ def test_a_signal_writes_the_report_of_what_is_known(tmp_path: Path, name: str, 
     assert (suite.attrib["errors"], suite.attrib["failures"]) == ("1", "0")
     (error,) = suite.iter("error")
     assert error.attrib["message"].startswith(
-        "The hunt was interrupted. What was compared is equal"
+        "The hunt was interrupted. What was compared is bitwise identical"
     )
     assert not list(hunting.temporary.iterdir())
     assert not children()

@@ -291,7 +291,10 @@ def test_states_of_generators_explain_records_that_are_not_equal(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("rule", "said"),
-    [("forward", "Each step ended with a forward pass."), ("backward", "Each step ended with back")],
+    [
+        ("forward", "Each step ended with a forward pass."),
+        ("backward", "Each step ended with back"),
+    ],
 )
 def test_the_answer_says_what_ended_a_step(tmp_path: Path, rule: str, said: str) -> None:
     answer = found(tmp_path, f'["M",0,"Net"]\n["m",0,["aa"]]\n["d",0,{{}},"{rule}"]', {}, {})

@@ -93,7 +93,7 @@ def require_releases(reference: DigestReference, environment: Environment) -> No
         if there != own:
             raise AbsentError(
                 f"{quote(reference.file)} is about {name} {there}; here is {own or 'none'}",
-                tip="bits are compared between equal releases on equal devices only",
+                tip="digests are compared only between equal releases on equal devices",
             )
 
 

@@ -138,7 +138,7 @@ def _on(
         reference = asked_of(reference, wanted, None if request.ops is None else selected)
         selected = narrowed(selected, reference)
     if not selected:
-        held = f" and has bits in {quote(reference.file)}" if reference is not None else ""
+        held = f" and has digests in {quote(reference.file)}" if reference is not None else ""
         raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}{held}")
     advice = advice_for(kb, asked, selected, question.request.ops)
     runs: list[FrameworkRun] = []

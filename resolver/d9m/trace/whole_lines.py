@@ -121,7 +121,7 @@ def _blocks(file: Path) -> Iterator[bytes]:
                 if len(rest) > LONGEST:
                     raise DataError(f"{quote(str(file))} is not a recording of d9m: no line ends")
             if seals.opened(rest[:-1]) is not None:
-                raise damaged(file, passed + 1, "its end is another")
+                raise damaged(file, passed + 1, "its last line was changed")
     except OSError as error:
         raise DataError(f"cannot read {quote(str(file))}: {reason(error)}") from None
 

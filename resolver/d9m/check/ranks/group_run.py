@@ -85,8 +85,8 @@ def unite(
         return own if rank.number == 0 else None
     if FRAMEWORK not in environment.packages:
         note = (
-            f"ranks are brought together by {FRAMEWORK}, which is not installed here: each was "
-            "left alone"
+            f"collectives need {FRAMEWORK}, which is not installed here: each rank was checked "
+            "separately"
         )
         return _with(own, [], [], [note], lost=1) if rank.number == 0 else None
     every = [probe for probe in catalogue.collectives(FRAMEWORK) if own.device in probe.devices]
@@ -181,7 +181,7 @@ def _failures(held: Iterable[MeetingResult]) -> Iterator[str]:
     for result in held:
         if result.failed:
             arm = result.meeting.arm.name
-            yield f"{arm}: the ranks lost each other, and nothing more was tried: {result.failed}"
+            yield f"{arm}: the ranks lost contact, and nothing more was tried: {result.failed}"
 
 
 def _idle(every: Iterable[Collective], rank: Rank) -> Iterator[str]:
