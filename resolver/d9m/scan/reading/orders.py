@@ -10,7 +10,7 @@ import msgspec
 
 from d9m.scan.facts import Order
 from d9m.scan.reading.expressions import children, dotted, last_name, nodes, short_text
-from d9m.scan.reading.state import State
+from d9m.scan.reading.state import ReadingState
 from d9m.scan.vocabulary import Vocabulary
 
 Kind: TypeAlias = Literal["listing", "set", "completion", "identity", "hash"]
@@ -59,7 +59,7 @@ Step: TypeAlias = ast.AST | Onward | None
 class Orders:
     """Collects what has no fixed order, and looks at its use once the file is read."""
 
-    def __init__(self, vocabulary: Vocabulary, here: State, tree: ast.Module) -> None:
+    def __init__(self, vocabulary: Vocabulary, here: ReadingState, tree: ast.Module) -> None:
         self._vocabulary = vocabulary
         self._here = here
         self._tree = tree

@@ -26,7 +26,7 @@ from d9m.scan.reading.expressions import (
 from d9m.scan.reading.kinds import Kinds
 from d9m.scan.reading.names import BUILTINS, LOCAL
 from d9m.scan.reading.orders import Orders
-from d9m.scan.reading.state import State
+from d9m.scan.reading.state import ReadingState
 from d9m.scan.reading.variables import ENVIRON, Variables
 from d9m.scan.vocabulary import Vocabulary
 
@@ -75,7 +75,7 @@ class Reader:
     """Walks over a tree once."""
 
     def __init__(self, vocabulary: Vocabulary, tree: ast.Module, text: str) -> None:
-        self.here = State(tree, text, vocabulary.usual)
+        self.here = ReadingState(tree, text, vocabulary.usual)
         self.calls: list[WrittenCall] = []
         self.assignments: list[Assignment] = []
         self.called: set[tuple[int, str]] = set()

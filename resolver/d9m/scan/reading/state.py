@@ -12,7 +12,7 @@ from d9m.scan.reading.names import Names
 from d9m.scan.source import Lines
 
 
-class State:
+class ReadingState:
     """Changes while a reader goes through a tree."""
 
     def __init__(self, tree: ast.Module, text: str, usual: Mapping[str, str]) -> None:

@@ -7,7 +7,7 @@ import re
 
 from d9m.scan.facts import EnvironmentWrite, Written
 from d9m.scan.reading.expressions import nodes
-from d9m.scan.reading.state import State
+from d9m.scan.reading.state import ReadingState
 
 ENVIRON = "os.environ"
 _EXPORT = re.compile(r"\s*(?:export|set)\s+([A-Za-z_]\w*)=(\S*)\s*;?\s*$")
@@ -16,7 +16,7 @@ _EXPORT = re.compile(r"\s*(?:export|set)\s+([A-Za-z_]\w*)=(\S*)\s*;?\s*$")
 class Variables:
     """Collects the variables that the calls and assignments of a file set."""
 
-    def __init__(self, here: State) -> None:
+    def __init__(self, here: ReadingState) -> None:
         self._here = here
         self.found: list[EnvironmentWrite] = []
 
