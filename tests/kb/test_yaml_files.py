@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from d9m.authoring.lint import loading
 from d9m.kb import validate
-from d9m.kb.kinds import DOCUMENTS, KINDS
-from d9m.kb.yaml_files import Fault, Loaded, load, parse, read
+from d9m.kb.kinds import DOCUMENTS, KINDS, PACKAGES
+from d9m.kb.yaml_files import Fault, Loaded, Records, load, parse, read
 from d9m.model import records
+from d9m.model.wheel_facts import Published
 from golden import KB
 
 CODES = {rule.code for rule in loading.RULES}
@@ -46,6 +47,61 @@ def test_a_field_knows_its_line_and_one_that_is_not_written_that_of_the_field_ar
     assert loaded.line("timeline", "tensorflow", 0, "outcome") == 7
     assert loaded.line("timeline", "tensorflow", 0, "by", 3) == 6
     assert loaded.line("costs") == 1
+
+
+TOOL = """
+title: Tool
+kind: library
+evidence: []
+contains:
+  "1.0": {cuda: "8.0"}
+  "1.10": {cuda: "9.0"}
+releases:
+  "0.9": {date: "2019", with: {cuda: "7.0"}}
+  "1.2": {note: odd}
+"""
+LISTED = Published(
+    {"1.0": "2020-01-01", "1.2": "2020-02-02", "1.10": "", "2.0": "2021-01-01"},
+    {"1.2": "withdrawn", "2.0": "2.0.post1 counts as 2.0"},
+    {"1.2": {"torch": "2.0"}},
+)
+
+
+def tool(root: Path, text: str = TOOL, listed: str = "tool") -> Records:
+    for folder in ("versions", "evidence/releases"):
+        (root / folder).mkdir(parents=True)
+    (root / "versions/tool.yaml").write_text(text)
+    (root / f"evidence/releases/{listed}.json").write_bytes(LISTED.encoded())
+    return load(root)
+
+
+def test_a_package_has_the_releases_that_its_evidence_lists_and_what_its_record_adds(
+    tmp_path: Path,
+) -> None:
+    loaded = tool(tmp_path)
+    assert loaded.faults == []
+    assert loaded.of(PACKAGES)["tool"].releases == {
+        "0.9": records.Release(date="2019", with_={"cuda": "7.0"}),
+        "1.0": records.Release(date="2020-01-01", with_={"cuda": "8.0"}),
+        "1.2": records.Release(
+            date="2020-02-02", with_={"cuda": "8.0", "torch": "2.0"}, note="odd"
+        ),
+        "1.10": records.Release(with_={"cuda": "9.0"}),
+        "2.0": records.Release(date="2021-01-01", note="2.0.post1 counts as 2.0"),
+    }
+
+
+def test_contents_of_an_unknown_release_and_releases_of_an_unknown_package_are_faults(
+    tmp_path: Path,
+) -> None:
+    faults = tool(tmp_path / "a", TOOL.replace('"1.10"', '"1.11"')).faults
+    assert [(fault.file, fault.line, fault.rule, fault.value) for fault in faults] == [
+        ("versions/tool.yaml", 7, "unknown-version", "1.11")
+    ]
+    faults = tool(tmp_path / "b", TOOL.partition("contains")[0], listed="tol").faults
+    assert [(fault.file, fault.rule) for fault in faults] == [
+        ("evidence/releases/tol.json", "file-place")
+    ]
 
 
 def test_a_folder_with_broken_files_is_read_and_each_broken_file_is_a_fault(tmp_path: Path) -> None:

@@ -78,11 +78,11 @@ def audit(
 def collect(
     wheel: Annotated[
         str,
-        typer.Argument(metavar="WHEEL", help="A .whl file; or torch, tensorflow, tensorflow-gpu."),
+        typer.Argument(metavar="WHEEL", help="A .whl file; torch, tensorflow, …; or releases."),
     ],
     version: Annotated[
         str | None,
-        typer.Argument(help="Release whose wheel pip fetches; without: list all releases."),
+        typer.Argument(help="Release whose wheel pip fetches; after releases: a package."),
     ] = None,
     platform: Annotated[
         str, typer.Option(help="linux or macos: which wheel of the release.")
@@ -125,9 +125,14 @@ def collect(
             "atomics.",
         ),
     ] = None,
+    tags: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLONE", help="Of releases: read the tags of a clone, not the package index."
+        ),
+    ] = None,
     out: output.Out = None,
 ) -> None:
-    import datetime
     import tempfile
 
     from d9m.authoring import collect as collecting
@@ -146,9 +151,8 @@ def collect(
         output.write(add_trace(Path(dispatch), Path(wheel)).encoded().decode(), dispatch)
         return
     output.one_of("--platform", platform, tuple(download.PLATFORMS))
-    if version is None and wheel in collecting.FRAMEWORKS and not (signatures or compiled):
-        day = datetime.date.today().isoformat()
-        output.write(collecting.published(wheel, day).encoded().decode(), out)
+    if wheel == "releases":
+        _collect_releases(version, tags)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(wheel)
@@ -178,6 +182,21 @@ def collect(
         )
     if not found.part:
         output.write(found.facts.encoded().decode(), out)
+
+
+def _collect_releases(name: str | None, clone: str | None) -> None:
+    from d9m.authoring.collect import releases
+
+    if name is None:
+        raise UsageError("releases of which package?", tip="see: d9m list packages")
+    kb = locate.from_yaml(locate.folder())
+    package = kb.package_named(name)
+    path = locate.folder() / "evidence" / "releases" / f"{package}.json"
+    if clone is None:
+        added = releases.from_index(path, kb.packages[package].distributions[:1])
+    else:
+        added = releases.from_tags(path, Path(clone))
+    output.write(added.encoded().decode(), str(path))
 
 
 def build(

@@ -7,7 +7,7 @@ text does not show, so they are faults.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ import yaml
 from d9m import files
 from d9m.errors import DataError, printable
 from d9m.kb import validate
-from d9m.kb.kinds import BY_NAME, RUNS, RecordKind, RecordType
+from d9m.kb.kinds import BY_NAME, PACKAGES, RUNS, RecordKind, RecordType
 from d9m.model import compiled_facts, dispatch_facts, fact_files, kernel_facts, records, wheel_facts
 from d9m.model.runs import DigestFile
+from d9m.model.versions import in_order
 from d9m.model.words import Words
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -99,11 +100,23 @@ def load(root: Path) -> Records:
                 apart.get(found.kind, apart[""]).append(found)
             else:
                 faults.append(found)
+    published = {each.id: each.record for each in apart["published"]}
+    packages = {each.id: each for each in apart[""] if each.kind == PACKAGES.name}
+    for id_, one in packages.items():
+        faults.extend(_unlisted_contents(one, published.get(id_)))
+    faults.extend(
+        Fault(each.file, 1, "file-place", f"no package versions/{each.id}.yaml")
+        for each in apart["published"]
+        if each.id not in packages
+    )
     return Records(
         root=root,
         date=apart["edition"][0].record.date if apart["edition"] else "",
         facts=apart["facts"][0].record if apart["facts"] else {},
-        loaded=apart[""],
+        loaded=[
+            _with_releases(one, published.get(one.id)) if one.kind == PACKAGES.name else one
+            for one in apart[""]
+        ],
         faults=sorted(faults),
         words=apart["words"][0].record if apart["words"] else Words(),
         gpus=apart["gpus"][0].record if apart["gpus"] else records.GpuFile(),
@@ -112,6 +125,45 @@ def load(root: Path) -> Records:
         signatures=[each.record for each in apart["signatures"]],
         wheels=frozenset(each.id for each in apart["wheels"]),
     )
+
+
+def _with_releases(one: Loaded, published: wheel_facts.Published | None) -> Loaded:
+    """A package with what its evidence lists, and what its wheels contain, in each release."""
+    package: records.Package = one.record
+    listed = published or wheel_facts.Published({})
+    releases: dict[str, records.Release] = {}
+    inside: dict[str, str] = {}
+    last_read = next(reversed(package.contains), "")
+    for name in _in_order({**listed.releases, **package.releases}):
+        inside = package.contains.get(name, inside)
+        stated = package.releases.get(name, records.Release())
+        releases[name] = msgspec.structs.replace(
+            stated,
+            date=stated.date or listed.releases.get(name) or None,
+            with_={**inside, **listed.pins.get(name, {}), **stated.with_},
+            note=stated.note or listed.notes.get(name),
+        )
+        if name == last_read:
+            inside = {}
+    record = msgspec.structs.replace(package, releases=releases, contains={})
+    return msgspec.structs.replace(one, record=record)
+
+
+def _unlisted_contents(one: Loaded, published: wheel_facts.Published | None) -> Iterator[Fault]:
+    package: records.Package = one.record
+    listed = {**package.releases, **(published.releases if published else {})}
+    for name in package.contains:
+        if name not in listed:
+            line = one.line("contains", name)
+            yield Fault(one.file, line, "unknown-version", "not a release", "contains", name)
+
+
+def _in_order(names: Mapping[str, object]) -> Iterable[str]:
+    """Releases, oldest first; as they are written where one is no release, which lint reports."""
+    try:
+        return in_order(names)
+    except ValueError:
+        return names
 
 
 def load_some(root: Path) -> Records:

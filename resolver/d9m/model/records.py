@@ -515,6 +515,11 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     serves: bool = False
     """Whether it answers requests with a trained model, and never trains."""
     releases: dict[str, Release] = {}
+    """Those that ``evidence/releases/`` lists as well need only what is not said there."""
+    contains: dict[str, dict[str, str]] = {}
+    """Release -> versions inside its wheel (a release's `with`), the same until the next release
+    here; the last one speaks for itself alone.
+    """
     never_released: list[str] = []
     evidence: list[Evidence]
     note: Prose | None = None
