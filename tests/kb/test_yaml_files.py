@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from d9m.authoring.lint import loading
-from d9m.kb import validate
-from d9m.kb.kinds import DOCUMENTS, KINDS, PACKAGES
+from d9m.kb import build, validate
+from d9m.kb.kinds import DOCUMENTS, KINDS, PACKAGES, PULL_REQUESTS
 from d9m.kb.yaml_files import Fault, Loaded, Records, load, parse, read
 from d9m.model import records
 from d9m.model.wheel_facts import Published
@@ -102,6 +102,48 @@ def test_contents_of_an_unknown_release_and_releases_of_an_unknown_package_are_f
     assert [(fault.file, fault.rule) for fault in faults] == [
         ("evidence/releases/tol.json", "file-place")
     ]
+
+
+REQUEST = """
+repository: owner/tool
+number: "12"
+title: Sort first
+status: merged
+evidence: []
+"""
+CITING = """
+title: Sums
+summary: Sums differ.
+mechanism: atomic-float-add
+timeline: {tool: [{from: "1.0", outcome: unsolved}]}
+references: ["tool#12"]
+evidence: [{kind: documented, url: "https://example.org", date: "2020-02-03"}]
+"""
+
+
+def cited(root: Path, request: str) -> Records:
+    for file, text in (("pull_requests/tool/12", request), ("sources/tool/sums", CITING)):
+        (root / file).parent.mkdir(parents=True)
+        (root / f"{file}.yaml").write_text(text)
+    return load(root)
+
+
+def test_the_address_of_a_pull_request_and_the_records_that_cite_it_are_derived(
+    tmp_path: Path,
+) -> None:
+    request = cited(tmp_path, REQUEST).of(PULL_REQUESTS)["tool/12"]
+    assert request.url == "https://github.com/owner/tool/pull/12"
+    assert request.records == ["sources/tool/sums"]
+
+
+def test_a_pull_request_that_lists_its_records_is_a_fault(tmp_path: Path) -> None:
+    (fault,) = cited(tmp_path, f"{REQUEST}records: [sources/tool/sums]\n").faults
+    assert (fault.file, fault.line, fault.value) == ("pull_requests/tool/12.yaml", 7, "records")
+
+
+def test_the_date_of_the_edition_is_the_newest_day_that_a_record_names(tmp_path: Path) -> None:
+    dated = REQUEST.replace("evidence", 'merged: "2020-02"\nopened: "2019-12-31"\nevidence')
+    assert build.build(cited(tmp_path, dated)).meta.date == "2020-02-03"
 
 
 def test_a_folder_with_broken_files_is_read_and_each_broken_file_is_a_fault(tmp_path: Path) -> None:

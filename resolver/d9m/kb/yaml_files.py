@@ -7,7 +7,7 @@ text does not show, so they are faults.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,11 @@ import yaml
 
 from d9m import files
 from d9m.errors import DataError, printable
-from d9m.kb import validate
-from d9m.kb.kinds import BY_NAME, PACKAGES, RUNS, RecordKind, RecordType
+from d9m.kb import derive, validate
+from d9m.kb.kinds import BY_NAME, RUNS, RecordKind, RecordType
+from d9m.kb.loaded import Fault, Loaded, Place, nearest_line
 from d9m.model import compiled_facts, dispatch_facts, fact_files, kernel_facts, records, wheel_facts
 from d9m.model.runs import DigestFile
-from d9m.model.versions import in_order
 from d9m.model.words import Words
 
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -29,45 +29,11 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LONGEST = 1 << 23
 """Bytes of a record; the longest list of ops has a tenth of that."""
 
-Place = tuple[int, int]
-"""Line and column, from 1."""
-
-
-class Fault(msgspec.Struct, frozen=True, order=True):
-    """One thing wrong with a file."""
-
-    file: str
-    line: int
-    rule: str
-    message: str
-    field: str = ""
-    value: str = ""
-    allowed: str = ""
-    tip: str = ""
-
-
-class Loaded(msgspec.Struct, frozen=True):
-    """One record with the places of its fields: ``("timeline", "tensorflow", 0)`` -> line,
-    column.
-    """
-
-    kind: str
-    id: str
-    file: str
-    record: Any
-    places: dict[tuple[str | int, ...], Place]
-
-    def line(self, *path: str | int) -> int:
-        """Line of a field, or of the nearest field around it."""
-        return nearest_line(self.places, path)
-
 
 class Records(msgspec.Struct, frozen=True):
     """Everything under one ``kb/`` folder that could be read, and what could not."""
 
     root: Path
-    date: str
-    """Day of the edition, ISO 8601."""
     facts: dict[str, records.Fact]
     loaded: list[Loaded]
     faults: list[Fault]
@@ -89,7 +55,7 @@ class Records(msgspec.Struct, frozen=True):
 
 def load(root: Path) -> Records:
     """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
-    kinds = ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
+    kinds = ("", "facts", "words", "gpus", "explained", *_FACTS.values())
     apart: dict[str, list[Loaded]] = {kind: [] for kind in kinds}
     faults: list[Fault] = []
     for path in sorted(root.rglob("*")):
@@ -101,22 +67,11 @@ def load(root: Path) -> Records:
             else:
                 faults.append(found)
     published = {each.id: each.record for each in apart["published"]}
-    packages = {each.id: each for each in apart[""] if each.kind == PACKAGES.name}
-    for id_, one in packages.items():
-        faults.extend(_unlisted_contents(one, published.get(id_)))
-    faults.extend(
-        Fault(each.file, 1, "file-place", f"no package versions/{each.id}.yaml")
-        for each in apart["published"]
-        if each.id not in packages
-    )
+    faults.extend(derive.faults(apart[""], published))
     return Records(
         root=root,
-        date=apart["edition"][0].record.date if apart["edition"] else "",
         facts=apart["facts"][0].record if apart["facts"] else {},
-        loaded=[
-            _with_releases(one, published.get(one.id)) if one.kind == PACKAGES.name else one
-            for one in apart[""]
-        ],
+        loaded=list(derive.derived(apart[""], published)),
         faults=sorted(faults),
         words=apart["words"][0].record if apart["words"] else Words(),
         gpus=apart["gpus"][0].record if apart["gpus"] else records.GpuFile(),
@@ -125,45 +80,6 @@ def load(root: Path) -> Records:
         signatures=[each.record for each in apart["signatures"]],
         wheels=frozenset(each.id for each in apart["wheels"]),
     )
-
-
-def _with_releases(one: Loaded, published: wheel_facts.Published | None) -> Loaded:
-    """A package with what its evidence lists, and what its wheels contain, in each release."""
-    package: records.Package = one.record
-    listed = published or wheel_facts.Published({})
-    releases: dict[str, records.Release] = {}
-    inside: dict[str, str] = {}
-    last_read = next(reversed(package.contains), "")
-    for name in _in_order({**listed.releases, **package.releases}):
-        inside = package.contains.get(name, inside)
-        stated = package.releases.get(name, records.Release())
-        releases[name] = msgspec.structs.replace(
-            stated,
-            date=stated.date or listed.releases.get(name) or None,
-            with_={**inside, **listed.pins.get(name, {}), **stated.with_},
-            note=stated.note or listed.notes.get(name),
-        )
-        if name == last_read:
-            inside = {}
-    record = msgspec.structs.replace(package, releases=releases, contains={})
-    return msgspec.structs.replace(one, record=record)
-
-
-def _unlisted_contents(one: Loaded, published: wheel_facts.Published | None) -> Iterator[Fault]:
-    package: records.Package = one.record
-    listed = {**package.releases, **(published.releases if published else {})}
-    for name in package.contains:
-        if name not in listed:
-            line = one.line("contains", name)
-            yield Fault(one.file, line, "unknown-version", "not a release", "contains", name)
-
-
-def _in_order(names: Mapping[str, object]) -> Iterable[str]:
-    """Releases, oldest first; as they are written where one is no release, which lint reports."""
-    try:
-        return in_order(names)
-    except ValueError:
-        return names
 
 
 def load_some(root: Path) -> Records:
@@ -175,7 +91,6 @@ def load_some(root: Path) -> Records:
 
 
 _SINGLE: dict[str, Any] = {
-    "edition.yaml": records.Edition,
     "facts.yaml": dict[str, records.Fact],
     "words.yaml": Words,
     "gpus.yaml": records.GpuFile,
@@ -314,13 +229,6 @@ def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loa
         return
     if not forbidden and not shape.faults:
         yield Loaded(kind, id_, file, record, shape.places)
-
-
-def nearest_line(places: dict[tuple[str | int, ...], Place], path: tuple[str | int, ...]) -> int:
-    """Line of a field, or of the nearest field around it."""
-    while path and path not in places:
-        path = path[:-1]
-    return places.get(path, (1, 1))[0]
 
 
 class _Shape:

@@ -595,13 +595,6 @@ class GpuFile(Record, frozen=True, kw_only=True):
     gpus: dict[str, GpuModel] = {}
 
 
-class Edition(Record, frozen=True, kw_only=True):
-    """What every answer says of the knowledge base it came from."""
-
-    date: str
-    """Day of the last change to any record, ISO 8601."""
-
-
 class ErrorText(Conditional, frozen=True, kw_only=True):
     text: str
     """As shipped; ``{…}`` stands for a part that varies."""
@@ -690,12 +683,13 @@ class PullRequest(Record, frozen=True, kw_only=True):
     """First release that contains it."""
     updated: str | None = None
     """When the list that named it was last updated, as printed there."""
-    url: str
+    url: str = ""
+    """Of a commit; that of a pull request follows from its number."""
     notes: list[Prose] = []
     corrections: list[Prose] = []
     """Where an earlier list said otherwise, and what it said."""
     records: list[str] = []
-    """Sources and solutions that cite it; both sides must agree."""
+    """What cites it under `references`. Derived: not written."""
     evidence: list[Evidence]
 
 
@@ -706,10 +700,12 @@ class Issue(Record, frozen=True, kw_only=True):
     status: Literal["open", "closed", "unknown"]
     opened: str | None = None
     updated: str | None = None
-    url: str
+    url: str = ""
+    """Follows from its number."""
     notes: list[Prose] = []
     corrections: list[Prose] = []
     records: list[str] = []
+    """Derived: not written."""
     evidence: list[Evidence]
 
 

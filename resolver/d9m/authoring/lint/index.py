@@ -46,8 +46,6 @@ class RecordIndex:
     """
 
     def __init__(self, loaded: Records) -> None:
-        self.edition = _single(loaded, "edition.yaml")
-        self.date = loaded.date
         self.vocabulary = _single(loaded, "facts.yaml")
         self.facts = loaded.facts
         self.wheels = loaded.wheels
