@@ -179,6 +179,28 @@ def test_every_record_can_be_read_without_libyaml() -> None:
     assert not refused
 
 
+def test_a_block_that_an_anchor_names_may_be_repeated_but_not_within_itself() -> None:
+    text = "a: &a [x]\nb: *a\n"
+    (loaded,) = parsed(text, dict[str, list[str]])
+    assert isinstance(loaded, Loaded)
+    assert loaded.record == {"a": ["x"], "b": ["x"]}
+    many = "a: &a [x]\n" + "".join(f"b{n}: *a\n" for n in range(21))
+    for bad in ("a: &a [*a]\n", "a: &a [x]\nb: &b [*a]\n", many):
+        faults = [each for each in parsed(bad, dict[str, Any]) if isinstance(each, Fault)]
+        assert {fault.rule for fault in faults} == {"yaml-feature"}
+
+
+def test_no_line_of_a_record_is_longer_than_140_columns() -> None:
+    texts = {path: path.read_text("utf-8") for path in KB.rglob("*.yaml")}
+    assert [
+        f"{path.relative_to(KB)}: {line}"
+        for path, text in texts.items()
+        if path.parent.name != "symptoms" and path.name != "words.yaml"
+        for line in text.splitlines()
+        if len(line) > 140 and max(map(len, line.split())) < 100
+    ] == []
+
+
 def test_aliases_are_not_followed_so_a_short_text_cannot_stand_for_a_huge_value() -> None:
     lines = [
         "a0: &a0 [x, x]",

@@ -1,8 +1,8 @@
 """Read YAML records: strings only, every fault collected, none hidden.
 
-YAML's base loader keeps ``2.10`` and ``no`` as they are written. Anchors,
-tags, merges and duplicate keys would make a record say something that its
-text does not show, so they are faults.
+YAML's base loader keeps ``2.10`` and ``no`` as they are written. Tags, merges
+and duplicate keys would make a record say something that its text does not
+show, so they are faults. An anchor may name a block that a file says again.
 """
 
 from __future__ import annotations
@@ -202,9 +202,9 @@ def _fault(file: str, shape: _Shape, misfit: validate.Misfit) -> Fault:
 
 def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loaded | Fault]:
     """A record from its text, or all faults of that text."""
-    shape = _Shape(file)
     try:
         forbidden = list(_forbidden(text, file))
+        shape = _Shape(file, are_aliases_small=not forbidden)
         node = yaml.compose(text, Loader=_LOADER)
         value = shape.value(node, ()) if node is not None else None
     except yaml.MarkedYAMLError as error:
@@ -234,16 +234,17 @@ def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loa
 class _Shape:
     """Turns a YAML node into plain values, keeping places and duplicate keys."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, *, are_aliases_small: bool) -> None:
         self.file = file
+        self._are_aliases_small = are_aliases_small
         self.places: dict[tuple[str | int, ...], Place] = {}
         self.faults: list[Fault] = []
         self.repeated = False
-        """Whether the text has aliases. They stay unread: a short one can make a huge value."""
+        """Whether the text has aliases that stay unread: a short one can make a huge value."""
         self._seen: set[int] = set()
 
     def value(self, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
-        if id(node) in self._seen:
+        if id(node) in self._seen and not self._are_aliases_small:
             self.repeated = True
             return None
         self._seen.add(id(node))
@@ -285,28 +286,37 @@ _DEEPEST = 50
 """Levels of nesting. The deepest record has ten; libyaml crashes the process on a hundred thousand.
 """
 
+_MOST_ALIASES = 20
+"""In a file. As an anchored block has none inside, what they stand for stays small."""
+
 
 def _forbidden(text: str, file: str) -> Iterator[Fault]:
-    """Anchors, aliases and tags. Raises ValueError for a text nested too deep."""
-    depth = 0
+    """Tags, and aliases of more than a block written once. Raises ValueError for a text nested too
+    deep.
+    """
+    depth = aliases = 0
+    anchored: int | None = None
+    """Depth at which the anchored block around here began."""
     for event in yaml.parse(text, Loader=_LOADER):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-            event, yaml.CollectionEndEvent
-        )
-        if depth > _DEEPEST:
-            raise ValueError(f"nested deeper than {_DEEPEST} levels")
         line = event.start_mark.line + 1 if event.start_mark else 1
-        anchor: str | None = getattr(event, "anchor", None)
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            anchored = None if depth == anchored else anchored
+            continue
+        name = getattr(event, "anchor", None)
+        is_alias = isinstance(event, yaml.AliasEvent)
+        aliases += is_alias
+        if is_alias and (anchored is not None or aliases > _MOST_ALIASES):
+            message = f"an alias inside an anchored block, or one of more than {_MOST_ALIASES}"
+            tip = "write the value out"
+            yield Fault(file, line, "yaml-feature", message, value=name, tip=tip)
+        if isinstance(event, yaml.CollectionStartEvent):
+            if name is not None and anchored is None:
+                anchored = depth
+            depth += 1
+            if depth > _DEEPEST:
+                raise ValueError(f"nested deeper than {_DEEPEST} levels")
         tag: str | None = getattr(event, "tag", None)
-        tip = "write the value out: a record says all of itself"
-        if anchor is not None:
-            yield Fault(
-                file,
-                line,
-                "yaml-feature",
-                "anchors and aliases are not allowed",
-                value=anchor,
-                tip=tip,
-            )
-        elif tag is not None:
+        if tag is not None:
+            tip = "write the value out: a record says all of itself"
             yield Fault(file, line, "yaml-feature", "tags are not allowed", value=tag, tip=tip)
