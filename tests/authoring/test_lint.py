@@ -116,6 +116,26 @@ def test_all_faults_of_one_file_come_at_once(tmp_path: Path) -> None:
     }
 
 
+def test_a_fault_of_shape_hides_no_other_fault_of_its_file(tmp_path: Path) -> None:
+    root = overlaid(None, tmp_path / "kb")
+    source = root / "sources/tensorflow/bias-add.yaml"
+    text = source.read_text()
+    source.write_text(
+        text.replace("title:", "titel:")
+        .replace("mechanism:", "status: sure\nmechanism:")
+        .replace("[TDO]", "[TDQ]")
+        .replace("document: notes", "document: note")
+    )
+    found = {(each.rule, each.field) for each in lint(root)}
+    assert {
+        ("unknown-key", "titel"),
+        ("schema", "title"),
+        ("schema", "status"),
+        ("dangling-reference", "timeline.tensorflow.1.by.0"),
+        ("dangling-reference", "evidence.0.document"),
+    } <= found
+
+
 def test_a_fault_names_value_what_is_allowed_and_the_likeliest_meaning(tmp_path: Path) -> None:
     root = overlaid(TREES / "unknown-key" / "bad", tmp_path / "kb")
     (fault,) = lint(root)

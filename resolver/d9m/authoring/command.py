@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
         help="For people who write records.", no_args_is_help=True, rich_markup_mode=None
     )
     for command, does in (
+        (new, "Write the template of a record: d9m kb new source pytorch/example."),
         (
             lint,
             "Every fault of every record, each with file, line, field, value and what is allowed.",
@@ -36,6 +37,18 @@ def register(app: typer.Typer) -> None:
     ):
         group.command(command.__name__, help=does)(command)
     app.add_typer(group, name="kb")
+
+
+def new(
+    kind: Annotated[str, typer.Argument(help="source, solution, setting, package, …")],
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help="Its path below the folder of its kind.")
+    ],
+) -> None:
+    from d9m.authoring import template
+
+    path = template.new(locate.folder(), kind, id_)
+    typer.echo(f"{path}\nFill it in; d9m kb lint names what is missing.")
 
 
 def lint(

@@ -33,6 +33,8 @@ class Loaded(msgspec.Struct, frozen=True):
     file: str
     record: Any
     places: dict[tuple[str | int, ...], Place]
+    is_mended: bool = False
+    """Whether the file has faults, and this is the rest of it: for `d9m kb lint` alone."""
 
     def line(self, *path: str | int) -> int:
         """Line of a field, or of the nearest field around it."""

@@ -37,6 +37,8 @@ class Records(msgspec.Struct, frozen=True):
     facts: dict[str, records.Fact]
     loaded: list[Loaded]
     faults: list[Fault]
+    mended: list[Loaded] = []
+    """What is left of those files that have faults."""
     words: Words = Words()
     gpus: records.GpuFile = records.GpuFile()
     explained: dict[str, str] = {}
@@ -58,14 +60,17 @@ def load(root: Path) -> Records:
     kinds = ("", "facts", "words", "gpus", "explained", *_FACTS.values())
     apart: dict[str, list[Loaded]] = {kind: [] for kind in kinds}
     faults: list[Fault] = []
+    mended: list[Loaded] = []
     for path in sorted(root.rglob("*")):
         if path.is_dir() or path.name.startswith(".") or path == root / _REFERENCE:
             continue
         for found in read(path, root):
-            if isinstance(found, Loaded):
-                apart.get(found.kind, apart[""]).append(found)
-            else:
+            if isinstance(found, Fault):
                 faults.append(found)
+            elif found.is_mended and found.kind in BY_NAME:
+                mended.append(found)
+            elif not found.is_mended:
+                apart.get(found.kind, apart[""]).append(found)
     published = {each.id: each.record for each in apart["published"]}
     faults.extend(derive.faults(apart[""], published))
     return Records(
@@ -73,6 +78,7 @@ def load(root: Path) -> Records:
         facts=apart["facts"][0].record if apart["facts"] else {},
         loaded=list(derive.derived(apart[""], published)),
         faults=sorted(faults),
+        mended=mended,
         words=apart["words"][0].record if apart["words"] else Words(),
         gpus=apart["gpus"][0].record if apart["gpus"] else records.GpuFile(),
         explained=apart["explained"][0].record if apart["explained"] else {},
@@ -221,14 +227,15 @@ def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loa
     yield from shape.faults
     if shape.repeated:
         return
+    is_mended = bool(forbidden or shape.faults)
     try:
         record = msgspec.convert(value, type_, strict=False)
     except msgspec.ValidationError:
         for misfit in validate.misfits(value, type_):
             yield _fault(file, shape, misfit)
-        return
-    if not forbidden and not shape.faults:
-        yield Loaded(kind, id_, file, record, shape.places)
+        is_mended = True
+        record = msgspec.convert(validate.mended(value, type_), type_, strict=False)
+    yield Loaded(kind, id_, file, record, shape.places, is_mended)
 
 
 class _Shape:

@@ -148,7 +148,7 @@ class Price(msgspec.Struct, frozen=True):
 
 
 class LastVerified(msgspec.Struct, frozen=True):
-    """The answer for the newest release that somebody looked at."""
+    """The answer for the newest release that was checked."""
 
     release: str
     outcome: Outcome

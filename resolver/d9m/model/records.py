@@ -188,7 +188,7 @@ class TimelineStep(Ruling, frozen=True, kw_only=True):
     """Label of a placeholder solution (NS1): none yet, one is in the works."""
     unless: list[Unless] = []
     verified_through: str | None = None
-    """Last release that somebody looked at; required on a track's last step."""
+    """Last release that was checked; required on a track's last step."""
     note: Prose | None = None
     evidence: list[Evidence] = []
 

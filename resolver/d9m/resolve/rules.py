@@ -86,7 +86,7 @@ class Rules:
         return found
 
     def _first_unverified(self, package: str, step: TimelineStep) -> str | None:
-        """First known release after those that somebody looked at."""
+        """First known release after those that was checked."""
         seen = step.verified_through
         if seen is None:
             return None
@@ -197,7 +197,7 @@ def rules(kb: KnowledgeBase, op_source: OpSource, when: Clause) -> Rules:
 
 
 def unverified(verdict: Verdict, newest: str) -> Verdict:
-    """The verdict of the last release that somebody looked at, reported as unknown."""
+    """The verdict of the last release that was checked, reported as unknown."""
     if verdict.outcome in ("no-known-source", "unknown") or verdict.last_verified:
         return verdict
     seen = (newest, verdict.outcome)

@@ -50,10 +50,11 @@ class RecordIndex:
         self.facts = loaded.facts
         self.wheels = loaded.wheels
         self.kinds: dict[str, dict[str, Loaded]] = {kind.name: {} for kind in EVERY_KIND}
-        for at in loaded.loaded:
+        every = [*loaded.loaded, *loaded.mended]
+        for at in every:
             self.kinds[at.kind][at.id] = at
         self._broken = {fault.file for fault in loaded.faults}
-        self.packages = loaded.of(PACKAGES)
+        self.packages = {id_: at.record for id_, at in self.kinds[PACKAGES.name].items()}
         self.releases = {name: _releases(package) for name, package in self.packages.items()}
         self.homes: dict[str, str] = {}
         self.labels: dict[str, Loaded] = {}
@@ -71,7 +72,7 @@ class RecordIndex:
             catalogue.ops.update(at.record.ops)
             catalogue.reach.update(at.record.reach)
         self._parts: dict[type[Any], list[RecordPart]] = {}
-        for at in [*loaded.loaded, self.vocabulary]:
+        for at in [*every, self.vocabulary]:
             for part in _inside(at, (), at.record):
                 self._parts.setdefault(cast(type[Any], type(part.value)), []).append(part)
 

@@ -254,7 +254,7 @@ def verified_through(index: RecordIndex) -> Iterator[Finding]:
             last = place == len(track.steps) - 1
             if seen is None:
                 if last and step.as_ is None:
-                    tip = "add verified_through: the newest release that somebody looked at"
+                    tip = "add verified_through: the newest release that was checked"
                     yield Finding(
                         track.at,
                         track.path(place),
