@@ -189,8 +189,6 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     """Home package -> first release from which every later known one repeats; null: none."""
     fixed_with: list[str]
     """Solutions to set in that release."""
-    pending: str | None
-    """Label that marks a solution which is in the works."""
     note: str | None
     last_verified: LastVerified | None
     workarounds: list[Work]

@@ -163,7 +163,6 @@ class Unless(Conditional, Ruling, frozen=True, kw_only=True):
     by: list[str] = []
     default: Default | None = None
     error: str | None = None
-    pending: str | None = None
     note: Prose | None = None
     evidence: list[Evidence] = []
 
@@ -184,8 +183,6 @@ class TimelineStep(Ruling, frozen=True, kw_only=True):
     default: Default | None = None
     error: str | None = None
     """Id of the record under ``errors/`` that a raising step shows."""
-    pending: str | None = None
-    """Label of a placeholder solution (NS1): none yet, one is in the works."""
     unless: list[Unless] = []
     verified_through: str | None = None
     """Last release that was checked; required on a track's last step."""
@@ -215,7 +212,6 @@ class Source(Conditional, frozen=True, kw_only=True):
     evidence: list[Evidence]
     references: list[str] = []
     """Pull requests and issues: ``tensorflow#31465``."""
-    moved_from: list[str] = []
 
     def rulings(self) -> Iterator[TimelineStep | Unless]:
         """Every step of every track, each followed by its exceptions."""
@@ -233,17 +229,15 @@ class Source(Conditional, frozen=True, kw_only=True):
 
 
 class Solution(Conditional, frozen=True, kw_only=True):
-    """What removes a source. It turns settings; ``placeholder`` ones (NS1) do not exist yet."""
+    """What removes a source: settings to turn."""
 
     label: str
     known_label: bool = False
     """People know the label from elsewhere: an answer names it once, after the title."""
     title: Prose
     summary: Prose
-    placeholder: bool = False
     when: When = {}
     """Where it exists."""
-    requires: list[str] = []
     settings: list[SettingChange] = []
     """What the user turns."""
     sets: list[SettingChange] = []
@@ -254,7 +248,6 @@ class Solution(Conditional, frozen=True, kw_only=True):
     costs: list[Cost] = []
     evidence: list[Evidence]
     references: list[str] = []
-    moved_from: list[str] = []
 
 
 class Setting(Conditional, frozen=True, kw_only=True):
@@ -302,7 +295,6 @@ class Setting(Conditional, frozen=True, kw_only=True):
     when: When = {}
     """Where something reads it."""
     evidence: list[Evidence]
-    moved_from: list[str] = []
 
     def takes_number(self, text: str) -> bool:
         """Return whether a text is a number that it takes, as C and Python read numbers; true for
@@ -667,7 +659,6 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     every symptom that settings answer.
     """
     evidence: list[Evidence]
-    moved_from: list[str] = []
 
 
 class PullRequest(Record, frozen=True, kw_only=True):

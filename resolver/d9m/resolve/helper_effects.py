@@ -160,7 +160,7 @@ def _is_made(
     found: Mapping[str, PlainValue],
 ) -> bool:
     turns: list[Demand] = []
-    for needed, _id, solution in kb.with_required([label]):
+    for needed, _id, solution in kb.labelled([label]):
         turns += demands(kb, environment, needed, solution.settings)
     steps = with_calls(kb, environment, merge(turns), used).steps
     return bool(steps) and all(

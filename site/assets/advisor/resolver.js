@@ -128,7 +128,6 @@ function sourceAnswer(here, judged, chosen) {
     raised_by: verdict.raised_by ?? null,
     error: wording ? wording[0] : null,
     fixed_in: judged.fixedIn === null ? null : { [judged.home]: judged.fixedIn },
-    pending: verdict.pending ?? null,
     note: verdict.note ?? null,
     last_verified: verdict.last_verified
       ? { release: verdict.last_verified[0], outcome: verdict.last_verified[1], solutions: pick(verdict, chosen) }

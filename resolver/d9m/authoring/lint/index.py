@@ -98,10 +98,6 @@ class RecordIndex:
         """Whether every file of this kind could be read."""
         return not any(file.startswith((f"{kind}/", f"{kind}.")) for file in self._broken)
 
-    def has(self, kind: str, id_: str) -> bool:
-        """Whether a record has this id, be it one that could not be read."""
-        return id_ in self.kinds.get(kind, {}) or f"{kind}/{id_}.yaml" in self._broken
-
     def home(self, at: Loaded) -> str | None:
         """Home package of a record, from its folder."""
         return self.homes.get(at.id.partition("/")[0])

@@ -68,13 +68,6 @@ def _solution_links(index: RecordIndex) -> Iterator[Link]:
                     yield Link(
                         at, (*path, "by", place), "solution", "solutions", label, index.labels
                     )
-            if part.pending is not None:
-                yield Link(
-                    at, (*path, "pending"), "solution", "solutions", part.pending, index.labels
-                )
-    for at, path, solution in index.parts(records.Solution):
-        for place, label in enumerate(solution.requires):
-            yield Link(at, (*path, "requires", place), "solution", "solutions", label, index.labels)
 
 
 def _setting_links(index: RecordIndex) -> Iterator[Link]:
@@ -188,7 +181,7 @@ def _record_links(index: RecordIndex) -> Iterator[Link]:
     for at, path, error in index.parts(records.ErrorRecord):
         for place, id_ in enumerate(error.sources):
             yield link(at, (*path, "sources", place), "source", "sources", id_)
-    known = _sources(index)
+    known = index.kinds["sources"]
     for at, path, observation in index.parts(Observation):
         if observation.source is not None:
             yield Link(at, (*path, "source"), "source", "sources", observation.source, known)
@@ -198,14 +191,6 @@ def _record_links(index: RecordIndex) -> Iterator[Link]:
         if evidence.run is not None:
             yield link(at, (*path, "run"), "measured run", "runs", evidence.run)
     yield from _citations(index)
-
-
-def _sources(index: RecordIndex) -> set[str]:
-    """Ids of sources, former ones included: a run keeps the names of its day."""
-    found = set(index.kinds["sources"])
-    for at in index.kinds["sources"].values():
-        found.update(at.record.moved_from)
-    return found
 
 
 CITED = ("pull_requests", "issues")

@@ -174,7 +174,7 @@ def dead_step(index: RecordIndex) -> Iterator[Finding]:
 def _answer(part: records.TimelineStep | records.Unless) -> Any:
     """What a step or an exception says, without who says so."""
     outcome = part.outcome or ("solved" if part.by else "unknown")
-    answer: list[Any] = [outcome, part.by, part.default, part.error, part.pending]
+    answer: list[Any] = [outcome, part.by, part.default, part.error]
     if isinstance(part, records.TimelineStep):
         answer += [part.as_, [(each.when, _answer(each)) for each in part.unless]]
     return answer

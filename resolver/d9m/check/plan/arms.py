@@ -67,7 +67,7 @@ def with_switches(kb: KnowledgeBase, environment: Environment, advice: Advice) -
     them on.
     """
     wanted: list[Demand] = []
-    for label, _id, solution in kb.with_required(_switches(advice)):
+    for label, _id, solution in kb.labelled(_switches(advice)):
         wanted += demands(kb, environment, label, solution.settings)
     made = {step.name for step in advice.steps}
     steps = [step for step in merge(wanted).steps if step.name not in made]
