@@ -110,7 +110,7 @@ def _value(key: str, hint: Any, package: str, required: bool) -> Iterator[str]:
         )
     elif origin in (dict, list):
         yield f"{key}: {'{}' if origin is dict else '[]'}"
-    elif dict in map(get_origin, inner):
+    elif any(get_origin(each) is dict for each in inner):
         yield f"{key}: {{}}"
     else:
         yield f'{key}: ""'

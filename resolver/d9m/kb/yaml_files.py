@@ -310,13 +310,13 @@ def _forbidden(text: str, file: str) -> Iterator[Fault]:
             depth -= 1
             anchored = None if depth == anchored else anchored
             continue
-        name = getattr(event, "anchor", None)
+        name: str | None = getattr(event, "anchor", None)
         is_alias = isinstance(event, yaml.AliasEvent)
         aliases += is_alias
         if is_alias and (anchored is not None or aliases > _MOST_ALIASES):
             message = f"an alias inside an anchored block, or one of more than {_MOST_ALIASES}"
             tip = "write the value out"
-            yield Fault(file, line, "yaml-feature", message, value=name, tip=tip)
+            yield Fault(file, line, "yaml-feature", message, value=name or "", tip=tip)
         if isinstance(event, yaml.CollectionStartEvent):
             if name is not None and anchored is None:
                 anchored = depth

@@ -129,7 +129,7 @@ class SettingChange(Conditional, frozen=True, kw_only=True):
     to: list[str] = []
     """Accepted values, preferred first."""
     when: When = {}
-    free: bool = False
+    any_value: bool = False
     """`to` is a suggestion: any fixed value does as well (a seed)."""
     note: Prose | None = None
     """Half a line shown next to the setting."""
@@ -282,7 +282,7 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """``never``: a name in circulation that nothing reads."""
     instead: str | None = None
     """The knob that was meant."""
-    said_as: list[str] = []
+    synonyms: list[str] = []
     """What people say who have turned it, in lower case, next to a package that reads it."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
@@ -494,7 +494,7 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Values of that variable: ``{release}-tf2``."""
     stock: str | None = None
     """For a vendor build: the package that it rebuilds."""
-    said_as: list[str] = []
+    synonyms: list[str] = []
     """What else a sentence calls it, lower case, with spaces: ``pytorch lightning``."""
     framework: str | None = None
     """For a library: the framework whose ops it runs."""
@@ -504,7 +504,7 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """
     computes_alone: bool = False
     """For a library: whether it runs its own models, and no framework's."""
-    serves: bool = False
+    is_server: bool = False
     """Whether it answers requests with a trained model, and never trains."""
     releases: dict[str, Release] = {}
     """Those that ``evidence/releases/`` lists as well need only what is not said there."""

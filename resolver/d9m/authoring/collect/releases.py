@@ -74,9 +74,8 @@ def from_tags(path: Path, clone: Path) -> Published:
     form = "%(refname:short) %(*committerdate:short)%(committerdate:short)"
     command = ["git", "-C", str(clone), "for-each-ref", "refs/tags", f"--format={form}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  git of this machine
-    days = dict(
-        found.groups() for line in done.stdout.splitlines() if (found := _TAG.fullmatch(line))
-    )
+    tags = filter(None, map(_TAG.fullmatch, done.stdout.splitlines()))
+    days = {tag[1]: tag[2] for tag in tags}
     if not days:
         raise UsageError(f"{quote(str(clone))}: no tags of releases {done.stderr.strip()}")
     return _added(_known(path), days, {}, {})

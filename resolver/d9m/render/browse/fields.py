@@ -250,7 +250,7 @@ _FIELDS: dict[str, Field] = {
     "texts": _texts,
     "url": _sentence("{}"),
     "computes_alone": _if_so("It runs its own models, and no framework's."),
-    "serves": _if_so("It answers requests with a trained model."),
+    "is_server": _if_so("It answers requests with a trained model."),
     "warns": _warns,
     "when": _when,
     "workarounds": _statements("Other ways"),
