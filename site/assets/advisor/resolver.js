@@ -48,7 +48,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
       optional: each.optional,
       settings: total(merge(here, demands(here, each.id, each.settings)).steps),
     })),
-    cautions: cautions(here, every, solutions.closure(chosen), ingredients),
+    cautions: cautions(here, every, solutions.labelled(chosen), ingredients),
     unknowns,
   };
 }
