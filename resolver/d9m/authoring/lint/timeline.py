@@ -198,7 +198,7 @@ def dead_exception(index: RecordIndex) -> Iterator[Finding]:
                 guards = any(
                     possible(index, [*here, later.when]) for later in step.unless[number + 1 :]
                 )
-                if _answer(case) == _answer(step)[:5] and not guards:
+                if _answer(case) == _answer(step)[: len(_answer(case))] and not guards:
                     tip = "drop it, or make it a caution"
                     yield Finding(track.at, path, "the same answer as its step", tip=tip)
                 elif not possible(index, here):
