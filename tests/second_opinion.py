@@ -253,10 +253,8 @@ class Opinion:
 
     def _usable(self, label: str, world: World) -> bool:
         solution = self.book.solutions[label]
-        return (
-            self._holds(solution.get("when", {}), world)
-            and not any(self._holds(each, world) for each in _blocks(solution))
-            and all(self._usable(each, world) for each in solution.get("requires", []))
+        return self._holds(solution.get("when", {}), world) and not any(
+            self._holds(each, world) for each in _blocks(solution)
         )
 
     # --- conditions ------------------------------------------------------------
@@ -340,11 +338,9 @@ class Opinion:
         return found
 
     def _conditions(self, label: str) -> Iterator[Any]:
-        """Where a solution, and all that it requires, can be used."""
+        """Where a solution can be used."""
         solution = self.book.solutions[label]
         yield from [solution.get("when", {}), *_blocks(solution)]
-        for each in solution.get("requires", []):
-            yield from self._conditions(each)
 
 
 def summed_up(verdicts: Iterable[OwnVerdict]) -> str:

@@ -7,6 +7,7 @@ release is an index into it. Nothing here is shared with d9m.
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -75,9 +76,11 @@ class Book:
             }
 
         self.facts = _read(root / "facts.yaml")
-        self.packages = {
-            name: {"releases": {}, **each} for name, each in folder("versions").items()
-        }
+        self.packages = folder("versions")
+        for name, package in self.packages.items():
+            package["releases"] = _releases(
+                root / "evidence" / "releases" / f"{name}.json", package
+            )
         self.sources = {
             name: each
             for name, each in folder("sources").items()
@@ -328,6 +331,29 @@ class Book:
 
 def _read(path: Path) -> Record:
     return yaml.load(path.read_text(encoding="utf-8"), yaml.CBaseLoader)
+
+
+def _releases(listed: Path, package: Record) -> Record:
+    """Releases that a package's evidence lists and those that its record names, with what is in
+    each.
+    """
+    read = json.loads(listed.read_text("utf-8")) if listed.exists() else {}
+    found: Record = {name: {} for name in read.get("releases", {})}
+    for name, pins in read.get("pins", {}).items():
+        found[name]["with"] = pins
+    for name, stated in package.get("releases", {}).items():
+        found[name] = {**found.get(name, {}), **stated}
+    contents: Record = package.get("contains", {})
+    starts = sorted(contents, key=_numbers)
+    for start, end in zip(starts, [*starts[1:], *starts[-1:]]):
+        for name in found:
+            if name == start or _numbers(start) <= _numbers(name) < _numbers(end):
+                found[name].setdefault("with", contents[start])
+    return found
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(number) for number in release.split(".")]
 
 
 def _item(text: str, when: Record | None = None) -> Item:

@@ -107,7 +107,6 @@ class Statements:
             "known_label": int(solution.known_label),
             "title": solution.title,
             "home": self.kb.meta.folders.get(id_.partition("/")[0]),
-            "requires": solution.requires,
             "costs": [[each.text, each.factor, self.number(each.when)] for each in solution.costs],
             "settings": self._turns(solution.settings),
             "sets": self._turns(solution.sets),

@@ -133,7 +133,7 @@ class _Tables:
             "concerns": self.conditions.number(package.concerns) if package.concerns else None,
             "application": int(package.kind == "application"),
             "image": int(package.kind == "image"),
-            "serves": int(package.serves),
+            "is_server": int(package.is_server),
             "devices": {device: self._older(name, to) for device, to in package.devices.items()},
         }
 

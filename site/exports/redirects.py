@@ -1,4 +1,4 @@
-"""Pages that lead on: from other names of a thing, and from ids that records had before."""
+"""Pages that lead on from other names of a thing."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import posixpath
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
 from exports.addresses import SITE, directory
 from pages.markdown import anchor
-from pages.places import FOLDERS, Place, places
+from pages.places import Place, places
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -36,12 +35,8 @@ def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
 
 
 def _moves(kb: KnowledgeBase) -> Iterator[tuple[str, Place]]:
-    """Old or other address -> where the thing is."""
+    """Other address -> where the thing is."""
     known = places(kb)
-    for kind in kinds.EVERY_KIND:
-        for key, record in kb.of(kind).items() if kind.table in FOLDERS else ():
-            for old in getattr(record, "moved_from", []):
-                yield f"{FOLDERS[kind.table]}/{old}/", known[kind.table, key]
     for label in kb.labels:
         yield f"solutions/{label}/", known["solutions", kb.labels[label]]
     for name in kb.settings:

@@ -118,7 +118,7 @@ def _steps(
     environment = _release(kb, home, release, device)
     wanted: list[Demand] = []
     does: dict[str, None] = {}
-    for label, _id, solution in kb.with_required(labels):
+    for label, _id, solution in kb.labelled(labels):
         wanted += demands(kb, environment, label, solution.settings)
         for turn in solution.sets:
             if environment.holding(turn.condition):

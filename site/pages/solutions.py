@@ -43,7 +43,7 @@ def _page(
         solution=solution,
         package=kb.packages[home],
         home=home,
-        recipes=[] if solution.placeholder else recipes.for_solution(kb, home, solution.label),
+        recipes=recipes.for_solution(kb, home, solution.label),
         covered=[(source, kb.sources[source], where) for source, where in covered],
         proofs=list(dict.fromkeys(proofs)),
         events=upstream.timeline(kb, solution.references),

@@ -34,10 +34,7 @@ class SourcesPart(msgspec.Struct, frozen=True):
     def has_reason(self) -> bool:
         """Whether some row says what its answer rests on."""
         verdicts = [history.today.verdict for _id, _source, history in self.rows if history.today]
-        return any(
-            each.last_verified or each.alternatives or each.raised_by or each.pending
-            for each in verdicts
-        )
+        return any(each.last_verified or each.alternatives or each.raised_by for each in verdicts)
 
 
 _MANY = 30

@@ -21,7 +21,6 @@ from d9m.model.dispatch_facts import DispatchCatalogue, DispatchTrace
 from d9m.model.kernel_facts import KernelTable, KernelUse
 from d9m.model.wheel_facts import (
     ListedOp,
-    Published,
     SignatureCatalogue,
     WheelFacts,
     catalogue,
@@ -38,7 +37,6 @@ WARNED = (
 EVIDENCE = "evidence: [{kind: documented, document: notes}]"
 
 RECORDS = {
-    "edition.yaml": 'date: "2026-01-01"\n',
     "facts.yaml": (
         "device: {title: Device, values: [cuda, cpu], default: cuda}\n"
         'training: {title: Training, values: ["true", "false"], default: "true"}\n'
@@ -518,17 +516,6 @@ def test_a_release_that_the_map_lacks_and_a_minor_that_nobody_read_are_found(kb:
     kb.change("versions/torch.yaml", '"2.0.0": {}', '"2.0.0": {}, "2.1.0": {}')
     kb.read(facts("2.0.1"))
     assert kb.ids() == ["release-not-in-map torch 2.0.1", "release-not-read torch 2.1.0"]
-
-
-def test_a_published_release_that_the_map_lacks_is_found_and_a_build_or_an_older_one_is_not(
-    kb: Kb,
-) -> None:
-    listed = ["0.4.1", "1.8.0", "1.8.0.post2", "1.10.0", "2.0.0", "2.1.0rc1"]
-    kb.write(
-        "evidence/releases-torch.json",
-        Published("torch", "torch", "2026-01-01", listed).encoded().decode(),
-    )
-    assert kb.ids() == ["release-not-in-map torch 1.10.0"]
 
 
 PLANTED = "text-not-shipped errors/pytorch/histc#1 1.9.1..2.0.0"

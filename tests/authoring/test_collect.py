@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -14,9 +15,9 @@ import pytest
 from shipped_files import elf, macho, wheel
 
 from d9m import files
-from d9m.authoring.collect import catalogued, collect, download, published
+from d9m.authoring.collect import catalogued, collect, download, releases
 from d9m.errors import DataError, UsageError
-from d9m.model.wheel_facts import Catalogue, ListedOp, Route, WheelFacts, catalogue, read
+from d9m.model.wheel_facts import Catalogue, ListedOp, Published, Route, WheelFacts, catalogue, read
 
 REFUSED = b" does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'."
 
@@ -440,23 +441,84 @@ def test_the_command_refuses_with_one_clear_error(arguments: list[str], code: in
     assert done.stderr.startswith("d9m: ")
 
 
-def test_releases_are_what_pip_lists_for_any_python_oldest_first(
-    monkeypatch: pytest.MonkeyPatch,
+def index_file(name: str, day: str, *, yanked: bool | str = False) -> dict[str, object]:
+    return {
+        "filename": name,
+        "url": f"https://i/{name}",
+        "upload-time": day,
+        "yanked": yanked,
+        "core-metadata": {"sha256": "0"} if name.endswith(".whl") else False,
+    }
+
+
+INDEX = {
+    "name": "some-tool",
+    "files": [
+        index_file("some_tool-1.0.tar.gz", "2020-01-01T00:00:00Z"),
+        index_file("some-tool-1.1.tar.gz", "2020-02-02T00:00:00Z", yanked="broken"),
+        index_file("some_tool-1.2-py3-none-any.whl", "2020-03-04T00:00:00Z"),
+        index_file("some_tool-1.2.tar.gz", "2020-03-03T00:00:00Z"),
+        index_file("some_tool-1.2.post1.tar.gz", "2020-03-09T00:00:00Z"),
+        index_file("some_tool-1.3.post2-py3-none-any.whl", "2020-04-04T00:00:00Z"),
+        index_file("some_tool-2.0rc1-py3-none-any.whl", "2020-05-05T00:00:00Z"),
+    ],
+}
+METADATA = "Name: some-tool\nRequires-Dist: torch==2.1.0\nRequires-Dist: numpy (>=1.0)\n"
+
+
+def test_releases_of_the_index_are_final_ones_with_their_first_day_and_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lists = {"3.12": "2.10.0, 2.9.0+cpu, 2.9.0", "3.6": "2.9.0, 1.15.5"}
+    monkeypatch.setattr(releases, "_get", lambda url: json.dumps(INDEX).encode())
+    found = releases.from_index(tmp_path / "tool.json", ["some-tool"])
+    assert found == Published(
+        {"1.0": "2020-01-01", "1.1": "2020-02-02", "1.2": "2020-03-03", "1.3": "2020-04-04"},
+        {
+            "1.1": "withdrawn from PyPI",
+            "1.2": "1.2.post1 counts as 1.2",
+            "1.3": "on PyPI as 1.3.post2",
+        },
+    )
 
-    def pip(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
-        listed = lists.get(command[command.index("--python-version") + 1])
-        said = f"tensorflow (1)\nAvailable versions: {listed}\n" if listed else ""
-        return subprocess.CompletedProcess(
-            command, 0 if listed else 1, said, "" if listed else "ERROR: No matching\n"
-        )
 
-    monkeypatch.setattr(subprocess, "run", pip)
-    assert published("tensorflow-gpu", "2026-01-01").releases == ["1.15.5", "2.9.0", "2.10.0"]
-    lists.clear()
-    with pytest.raises(UsageError, match="No matching"):
-        published("tensorflow-gpu", "2026-01-01")
+def test_releases_that_a_list_has_stay_and_only_newer_ones_are_added(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = {True: METADATA.encode(), False: json.dumps(INDEX).encode()}
+    monkeypatch.setattr(releases, "_get", lambda url: replies[url.endswith(".metadata")])
+    known = Published({"1.1": "2020-02-01", "1.2": ""}, pins={"1.2": {"torch": "2.0.0"}})
+    (tmp_path / "tool.json").write_bytes(known.encoded())
+    found = releases.from_index(tmp_path / "tool.json", ["some-tool"])
+    assert found.releases == {"1.1": "2020-02-01", "1.2": "", "1.3": "2020-04-04"}
+    assert found.notes == {"1.1": "withdrawn from PyPI", "1.3": "on PyPI as 1.3.post2"}
+    assert found.pins == {"1.2": {"torch": "2.0.0"}, "1.3": {"torch": "2.1.0"}}
+
+
+def test_releases_of_a_clone_are_its_tags(tmp_path: Path) -> None:
+    def git(*arguments: str) -> None:
+        environment = {**os.environ, "GIT_COMMITTER_DATE": "2020-03-03T12:00:00Z"}
+        named = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+        command = ["git", "-C", str(tmp_path), *named, *arguments]
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+
+    git("init")
+    git("commit", "--allow-empty", "-m", "first")
+    git("tag", "v2.3.5-5")
+    git("tag", "-a", "v2.10.0", "-m", "later")
+    git("tag", "nightly")
+    found = releases.from_tags(tmp_path / "tool.json", tmp_path)
+    assert found == Published({"2.3.5": "2020-03-03", "2.10.0": "2020-03-03"})
+    assert list(json.loads(found.encoded())["releases"]) == ["2.3.5", "2.10.0"]
+
+
+def test_a_package_that_no_index_lists_and_an_index_that_answers_nonsense_are_usage_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="not on the package index"):
+        releases.from_index(tmp_path / "nccl.json", [])
+    monkeypatch.setattr(releases, "_get", lambda url: b"<html>")
+    with pytest.raises(UsageError, match="gives no list of tool"):
+        releases.from_index(tmp_path / "tool.json", ["tool"])
 
 
 def test_a_catalogue_knows_when_a_name_came_went_and_came_back() -> None:

@@ -20,7 +20,6 @@ from d9m.kb import yaml_files
 ROOT = Path(__file__).parents[2]
 
 FILES = {
-    "edition.yaml": 'date: "2026-01-31"',
     "facts.yaml": 'training: {title: Trains, values: ["true", "false"], default: "true"}',
     "versions/tool.yaml": """
         title: Tool

@@ -27,6 +27,7 @@ OPTIONS = {
     "explain": "--tf --torch --with --from --gpu --format --output --color --help",
     "show": "--format --output --color --help",
     "list": "--package --grep --evidence --format --output --color --help",
+    "kb new": "--help",
     "kb lint": "--explain --format --output --help",
     "kb audit": "--format --help",
     "kb build": "--output --help",

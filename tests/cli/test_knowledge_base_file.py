@@ -138,9 +138,9 @@ def test_building_is_whole_or_not_at_all_and_gives_the_same_bytes_twice(tmp_path
     (records / "facts.yaml").write_text(
         "training: {title: Gradients, values: ['true'], default: 'true'}\n"
     )
-    (records / "edition.yaml").write_text("date: '2026-01-01'\n")
     (records / "myths").mkdir()
-    myth = "{myth: One, fact: Other, evidence: [{kind: documented, url: 'https://a.b'}]}\n"
+    evidence = "{kind: documented, url: 'https://a.b', date: '2026-01-01'}"
+    myth = f"{{myth: One, fact: Other, evidence: [{evidence}]}}\n"
     (records / "myths" / "one.yaml").write_text(myth)
     for name in ("a.d9m", "b.d9m"):
         assert d9m("kb", "build", "-o", name, cwd=tmp_path, D9M_KB="kb").returncode == 0

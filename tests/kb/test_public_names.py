@@ -22,7 +22,6 @@ from d9m.resolve.resolver import resolve
 
 EVIDENCE = "evidence: [{kind: documented, document: notes}]"
 RECORDS = {
-    "edition.yaml": 'date: "2026-01-01"\n',
     "facts.yaml": (
         "device: {title: Device, values: [cuda, cpu], default: cuda}\n"
         'training: {title: Training, values: ["true", "false"], default: "true"}\n'

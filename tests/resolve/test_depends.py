@@ -18,7 +18,6 @@ from d9m.model.advice import Advice, OpAnswer, exit_code
 EVIDENCE = "[{kind: documented, url: https://example.org}]"
 
 FILES = {
-    "edition.yaml": 'date: "2026-01-31"',
     "facts.yaml": """
         training: {title: Trains, values: ["true", "false"], default: "true"}
         shared: {title: Several devices, values: ["true", "false"], default: "false"}

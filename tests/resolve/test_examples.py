@@ -108,7 +108,7 @@ def test_example_of_needs() -> None:
 def test_example_of_merge() -> None:
     """What solutions set -> one step for each setting, in the order in which a person does it."""
     wanted: list[merge.Demand] = []
-    for label, _id, solution in KB.with_required({"ORD", "TUN"}):
+    for label, _id, solution in KB.labelled({"ORD", "TUN"}):
         wanted += merge.demands(KB, frame("1.1"), label, solution.settings)
     steps = merge.merge(wanted).steps
     assert [(step.kind, step.name, step.value, step.solutions) for step in steps] == [
@@ -121,7 +121,7 @@ def test_example_of_merge() -> None:
 def test_example_of_helper_effects() -> None:
     """Settings, and a call that the user makes -> which settings the call already makes."""
     here = describe(KB, Setup((("frame", "1.1"), ("train", "1.1"))))
-    (solution,) = (each for label, _id, each in KB.with_required({"ORD"}) if label == "ORD")
+    (solution,) = (each for label, _id, each in KB.labelled({"ORD"}) if label == "ORD")
     merged = merge.merge(merge.demands(KB, here, "ORD", solution.settings))
     call = helper_calls.find(KB, ["train"], "Runner(ordered=True)")
     steps = helper_effects.with_calls(KB, here, merged, [call]).steps

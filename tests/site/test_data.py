@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 import json
 import re
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -214,27 +213,6 @@ def test_other_names_lead_on() -> None:
         target = re.search(r'url=([^"#]*)', text)
         assert target is not None
         assert (built() / old / target[1] / "index.html").resolve().is_file(), old
-
-
-def test_a_moved_id_leads_to_its_record(tmp_path: Path) -> None:
-    """With a record that says where it was before."""
-    import shutil
-
-    from d9m.kb import locate
-
-    generator()
-    from exports import redirects
-
-    small = ROOT / "tests" / "render" / "kb"
-    shutil.copytree(small, tmp_path / "kb")
-    record = tmp_path / "kb" / "sources" / "frame" / "add.yaml"
-    record.write_text(
-        record.read_text(encoding="utf-8") + "moved_from: [frame/sum]\n", encoding="utf-8"
-    )
-    found = dict(redirects.files(locate.from_yaml(tmp_path / "kb")))
-    assert b'url=../../../sources/frame/add/"' in found["sources/frame/sum/index.html"] or (
-        b'url=../add/"' in found["sources/frame/sum/index.html"]
-    )
 
 
 def test_every_page_has_a_twin_in_markdown() -> None:

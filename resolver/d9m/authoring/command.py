@@ -20,6 +20,7 @@ def register(app: typer.Typer) -> None:
         help="For people who write records.", no_args_is_help=True, rich_markup_mode=None
     )
     for command, does in (
+        (new, "Write the template of a record: d9m kb new source pytorch/example."),
         (
             lint,
             "Every fault of every record, each with file, line, field, value and what is allowed.",
@@ -36,6 +37,18 @@ def register(app: typer.Typer) -> None:
     ):
         group.command(command.__name__, help=does)(command)
     app.add_typer(group, name="kb")
+
+
+def new(
+    kind: Annotated[str, typer.Argument(help="source, solution, setting, package, …")],
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help="Its path below the folder of its kind.")
+    ],
+) -> None:
+    from d9m.authoring import template
+
+    path = template.new(locate.folder(), kind, id_)
+    typer.echo(f"{path}\nFill it in; d9m kb lint names what is missing.")
 
 
 def lint(
@@ -78,11 +91,11 @@ def audit(
 def collect(
     wheel: Annotated[
         str,
-        typer.Argument(metavar="WHEEL", help="A .whl file; or torch, tensorflow, tensorflow-gpu."),
+        typer.Argument(metavar="WHEEL", help="A .whl file; torch, tensorflow, …; or releases."),
     ],
     version: Annotated[
         str | None,
-        typer.Argument(help="Release whose wheel pip fetches; without: list all releases."),
+        typer.Argument(help="Release whose wheel pip fetches; after releases: a package."),
     ] = None,
     platform: Annotated[
         str, typer.Option(help="linux or macos: which wheel of the release.")
@@ -125,9 +138,14 @@ def collect(
             "atomics.",
         ),
     ] = None,
+    tags: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLONE", help="Of releases: read the tags of a clone, not the package index."
+        ),
+    ] = None,
     out: output.Out = None,
 ) -> None:
-    import datetime
     import tempfile
 
     from d9m.authoring import collect as collecting
@@ -146,9 +164,8 @@ def collect(
         output.write(add_trace(Path(dispatch), Path(wheel)).encoded().decode(), dispatch)
         return
     output.one_of("--platform", platform, tuple(download.PLATFORMS))
-    if version is None and wheel in collecting.FRAMEWORKS and not (signatures or compiled):
-        day = datetime.date.today().isoformat()
-        output.write(collecting.published(wheel, day).encoded().decode(), out)
+    if wheel == "releases":
+        _collect_releases(version, tags)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(wheel)
@@ -178,6 +195,21 @@ def collect(
         )
     if not found.part:
         output.write(found.facts.encoded().decode(), out)
+
+
+def _collect_releases(name: str | None, clone: str | None) -> None:
+    from d9m.authoring.collect import releases
+
+    if name is None:
+        raise UsageError("releases of which package?", tip="see: d9m list packages")
+    kb = locate.from_yaml(locate.folder())
+    package = kb.package_named(name)
+    path = locate.folder() / "evidence" / "releases" / f"{package}.json"
+    if clone is None:
+        added = releases.from_index(path, kb.packages[package].distributions[:1])
+    else:
+        added = releases.from_tags(path, Path(clone))
+    output.write(added.encoded().decode(), str(path))
 
 
 def build(

@@ -122,7 +122,7 @@ class _Phrases(msgspec.Struct, frozen=True, eq=False):
 def _phrases(kb: KnowledgeBase) -> _Phrases:
     packages: dict[str, str] = {}
     for name, package in kb.packages.items():
-        packages.update(dict.fromkeys(package.said_as, name))
+        packages.update(dict.fromkeys(package.synonyms, name))
     longest_first = sorted(packages, key=len, reverse=True)
     written = [r"\s{1,9}".join(map(re.escape, phrase.split())) for phrase in longest_first]
     either = "|".join(written) or r"(?!)"

@@ -42,7 +42,7 @@ def in_words(kb: KnowledgeBase, text: str, packages: Iterable[str]) -> Iterator[
     here = set(packages)
     said = " ".join(text.lower().split())
     for name, setting in kb.settings.items():
-        is_said = any(phrase in said for phrase in setting.said_as)
+        is_said = any(phrase in said for phrase in setting.synonyms)
         if is_said and not here.isdisjoint(setting.condition.cuts):
             yield name
 
@@ -217,7 +217,7 @@ def _is_of_library(kb: KnowledgeBase, setting: str, call: str) -> bool:
     if last == setting.partition("(")[0]:
         return True
     for package in kb.settings[setting].condition.cuts:
-        said = kb.packages[package].said_as
+        said = kb.packages[package].synonyms
         is_op = package in kb.meta.prefixes and op_names.is_known(kb, package, call)
         if is_op or last.lower() in said or (head != call and kb.find_package(head) == package):
             return True

@@ -52,7 +52,7 @@ def _speaks_of(kb: KnowledgeBase, symptom: Symptom, package: str) -> bool:
         package in point.condition.cuts for point in record.points
     ):
         return True
-    names = [package, kb.packages[package].title, *kb.packages[package].said_as]
+    names = [package, kb.packages[package].title, *kb.packages[package].synonyms]
     said = " ".join([record.title, record.advice, *(text.text for text in record.texts)]).lower()
     return any(name.lower() in said for name in names)
 
@@ -70,7 +70,7 @@ def is_past(kb: KnowledgeBase, symptom: Symptom, advice: Advice, newest: Sequenc
 def is_served(kb: KnowledgeBase, packages: Sequence[str]) -> bool:
     """Whether the packages are servers, which take no seeds of a program."""
     own = [name for name in packages if name not in kb.meta.platforms]
-    return bool(own) and all(kb.packages[name].serves for name in own)
+    return bool(own) and all(kb.packages[name].is_server for name in own)
 
 
 def is_general(kb: KnowledgeBase, step: Step) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from d9m.errors import D9mError, DataError, UsageError
-from d9m.kb import kinds, measured_costs, public_names, signature_table, soundness
+from d9m.kb import derive, kinds, measured_costs, public_names, signature_table, soundness
 from d9m.kb.store import KnowledgeBase, Meta, OpEntry, OpSource, Pattern, Reached, Value
 from d9m.kb.yaml_files import Records
 from d9m.model import op_syntax, records
@@ -93,18 +93,19 @@ def home_packages(loaded: Records) -> dict[str, str]:
     return {package.folder: name for name, package in packages.items() if package.folder}
 
 
-def digest(loaded: Records) -> str:
-    """SHA-256 over all records, independent of file order."""
+def _encoded(loaded: Records) -> bytes:
+    """All records, independent of file order."""
     content = [
         loaded.facts,
         loaded.words,
         loaded.gpus,
         [[each.kind, each.id, each.record] for each in loaded.loaded],
     ]
-    return hashlib.sha256(msgspec.json.encode(content)).hexdigest()
+    return msgspec.json.encode(content)
 
 
 def _meta(loaded: Records) -> Meta:
+    encoded = _encoded(loaded)
     packages = loaded.of(kinds.PACKAGES)
     op_files = loaded.of(kinds.OPS)
     images: dict[str, tuple[str, ...]] = {}
@@ -117,8 +118,8 @@ def _meta(loaded: Records) -> Meta:
             aliases[alias.lower()] = name
         distributions.update(dict.fromkeys((*package.distributions, *package.conda), name))
     return Meta(
-        date=loaded.date,
-        digest=digest(loaded),
+        date=derive.newest_day(encoded),
+        digest=hashlib.sha256(encoded).hexdigest(),
         facts=loaded.facts,
         aliases=aliases,
         distributions=distributions,

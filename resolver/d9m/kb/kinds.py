@@ -59,8 +59,7 @@ KINDS: tuple[RecordKind[Any], ...] = (
     CODE,
 )
 """What people write, in YAML. ``kb/facts.yaml`` holds all facts in one file, ``kb/gpus.yaml`` all
-GPU models, ``kb/edition.yaml`` the date of the edition, ``kb/words.yaml`` what words mean to
-`d9m explain`.
+GPU models, ``kb/words.yaml`` what words mean to `d9m explain`.
 """
 
 RUNS = RecordKind("runs", Run, "run", "runs")

@@ -250,17 +250,9 @@ class KnowledgeBase:
         id_ = self.labels[label.lower()]
         return id_, self.solutions[id_]
 
-    def with_required(self, labels: Iterable[str]) -> list[tuple[str, str, records.Solution]]:
-        """Solutions with all that they require: label, id, record."""
-        found: dict[str, tuple[str, str, records.Solution]] = {}
-        todo = sorted(labels, reverse=True)
-        while todo:
-            label = todo.pop()
-            if label not in found:
-                id_, solution = self.solution(label)
-                found[label] = (label, id_, solution)
-                todo.extend(solution.requires)
-        return list(found.values())
+    def labelled(self, labels: Iterable[str]) -> list[tuple[str, str, records.Solution]]:
+        """Solutions by their labels: label, id, record."""
+        return [(label, *self.solution(label)) for label in sorted(set(labels))]
 
     @property
     def word_lists(self) -> Words:

@@ -92,6 +92,53 @@ def _word(value: str, type_: inspect.Type, path: Path) -> Iterator[Misfit]:
             yield Misfit(path, "schema", f"expected {_name(type_)}", _short(value), _allowed(type_))
 
 
+def mended(value: Any, type_: Any) -> Any:
+    """Return the value without all that `misfits` finds: optional parts dropped, others empty. So
+    the rest of a faulty record can be looked at in the same run.
+    """
+    return _mended(value, inspect.type_info(type_))
+
+
+def _mended(value: Any, type_: inspect.Type) -> Any:
+    if isinstance(type_, inspect.UnionType):
+        fitting = [each for each in type_.types if isinstance(value, _shape(each))]
+        type_ = fitting[0] if fitting else type_.types[0]
+    if not isinstance(value, _shape(type_)):
+        return _blank(type_)
+    if isinstance(type_, inspect.StructType):
+        fields = {field.encode_name: field for field in type_.fields}
+        kept = {
+            name: _mended(value[name], field.type)
+            for name, field in fields.items()
+            if name in value and (field.required or not _is_misfit(value[name], field.type))
+        }
+        blank = {name: _blank(field.type) for name, field in fields.items() if field.required}
+        return {**blank, **kept}
+    if isinstance(type_, inspect.DictType):
+        return {name: _mended(item, type_.value_type) for name, item in value.items()}
+    if isinstance(type_, inspect.ListType):
+        return [_mended(item, type_.item_type) for item in value]
+    return _blank(type_) if any(_word(value, type_, ())) else value
+
+
+def _is_misfit(value: Any, type_: inspect.Type) -> bool:
+    """Whether the value itself, not only something in it, is of another type."""
+    return any(not misfit.path for misfit in _walk(value, type_, ()))
+
+
+def _blank(type_: inspect.Type) -> Any:
+    """The emptiest value of a type."""
+    if isinstance(type_, inspect.UnionType):
+        return _blank(type_.types[0])
+    if isinstance(type_, inspect.StructType):
+        return {each.encode_name: _blank(each.type) for each in type_.fields if each.required}
+    if isinstance(type_, (inspect.DictType, inspect.ListType)):
+        return {} if isinstance(type_, inspect.DictType) else []
+    if isinstance(type_, inspect.LiteralType):
+        return type_.values[0]
+    return "0" if isinstance(type_, (inspect.BoolType, inspect.IntType)) else ""
+
+
 def _meant(text: str, names: Iterable[str]) -> str:
     near = nearest(text, names)
     return f"did you mean {' or '.join(near)}?" if near else ""

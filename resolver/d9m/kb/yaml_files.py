@@ -1,8 +1,8 @@
 """Read YAML records: strings only, every fault collected, none hidden.
 
-YAML's base loader keeps ``2.10`` and ``no`` as they are written. Anchors,
-tags, merges and duplicate keys would make a record say something that its
-text does not show, so they are faults.
+YAML's base loader keeps ``2.10`` and ``no`` as they are written. Tags, merges
+and duplicate keys would make a record say something that its text does not
+show, so they are faults. An anchor may name a block that a file says again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import yaml
 
 from d9m import files
 from d9m.errors import DataError, printable
-from d9m.kb import validate
+from d9m.kb import derive, validate
 from d9m.kb.kinds import BY_NAME, RUNS, RecordKind, RecordType
+from d9m.kb.loaded import Fault, Loaded, Place, nearest_line
 from d9m.model import compiled_facts, dispatch_facts, fact_files, kernel_facts, records, wheel_facts
 from d9m.model.runs import DigestFile
 from d9m.model.words import Words
@@ -28,48 +29,16 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LONGEST = 1 << 23
 """Bytes of a record; the longest list of ops has a tenth of that."""
 
-Place = tuple[int, int]
-"""Line and column, from 1."""
-
-
-class Fault(msgspec.Struct, frozen=True, order=True):
-    """One thing wrong with a file."""
-
-    file: str
-    line: int
-    rule: str
-    message: str
-    field: str = ""
-    value: str = ""
-    allowed: str = ""
-    tip: str = ""
-
-
-class Loaded(msgspec.Struct, frozen=True):
-    """One record with the places of its fields: ``("timeline", "tensorflow", 0)`` -> line,
-    column.
-    """
-
-    kind: str
-    id: str
-    file: str
-    record: Any
-    places: dict[tuple[str | int, ...], Place]
-
-    def line(self, *path: str | int) -> int:
-        """Line of a field, or of the nearest field around it."""
-        return nearest_line(self.places, path)
-
 
 class Records(msgspec.Struct, frozen=True):
     """Everything under one ``kb/`` folder that could be read, and what could not."""
 
     root: Path
-    date: str
-    """Day of the edition, ISO 8601."""
     facts: dict[str, records.Fact]
     loaded: list[Loaded]
     faults: list[Fault]
+    mended: list[Loaded] = []
+    """What is left of those files that have faults."""
     words: Words = Words()
     gpus: records.GpuFile = records.GpuFile()
     explained: dict[str, str] = {}
@@ -88,23 +57,28 @@ class Records(msgspec.Struct, frozen=True):
 
 def load(root: Path) -> Records:
     """Read every record under `root`. Never raises for a malformed file: it becomes a fault."""
-    kinds = ("", "facts", "edition", "words", "gpus", "explained", *_FACTS.values())
+    kinds = ("", "facts", "words", "gpus", "explained", *_FACTS.values())
     apart: dict[str, list[Loaded]] = {kind: [] for kind in kinds}
     faults: list[Fault] = []
+    mended: list[Loaded] = []
     for path in sorted(root.rglob("*")):
         if path.is_dir() or path.name.startswith(".") or path == root / _REFERENCE:
             continue
         for found in read(path, root):
-            if isinstance(found, Loaded):
-                apart.get(found.kind, apart[""]).append(found)
-            else:
+            if isinstance(found, Fault):
                 faults.append(found)
+            elif found.is_mended and found.kind in BY_NAME:
+                mended.append(found)
+            elif not found.is_mended:
+                apart.get(found.kind, apart[""]).append(found)
+    published = {each.id: each.record for each in apart["published"]}
+    faults.extend(derive.faults(apart[""], published))
     return Records(
         root=root,
-        date=apart["edition"][0].record.date if apart["edition"] else "",
         facts=apart["facts"][0].record if apart["facts"] else {},
-        loaded=apart[""],
+        loaded=list(derive.derived(apart[""], published)),
         faults=sorted(faults),
+        mended=mended,
         words=apart["words"][0].record if apart["words"] else Words(),
         gpus=apart["gpus"][0].record if apart["gpus"] else records.GpuFile(),
         explained=apart["explained"][0].record if apart["explained"] else {},
@@ -123,7 +97,6 @@ def load_some(root: Path) -> Records:
 
 
 _SINGLE: dict[str, Any] = {
-    "edition.yaml": records.Edition,
     "facts.yaml": dict[str, records.Fact],
     "words.yaml": Words,
     "gpus.yaml": records.GpuFile,
@@ -235,9 +208,9 @@ def _fault(file: str, shape: _Shape, misfit: validate.Misfit) -> Fault:
 
 def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loaded | Fault]:
     """A record from its text, or all faults of that text."""
-    shape = _Shape(file)
     try:
         forbidden = list(_forbidden(text, file))
+        shape = _Shape(file, are_aliases_small=not forbidden)
         node = yaml.compose(text, Loader=_LOADER)
         value = shape.value(node, ()) if node is not None else None
     except yaml.MarkedYAMLError as error:
@@ -254,36 +227,31 @@ def parse(text: str, file: str, kind: str, id_: str, type_: Any) -> Iterator[Loa
     yield from shape.faults
     if shape.repeated:
         return
+    is_mended = bool(forbidden or shape.faults)
     try:
         record = msgspec.convert(value, type_, strict=False)
     except msgspec.ValidationError:
         for misfit in validate.misfits(value, type_):
             yield _fault(file, shape, misfit)
-        return
-    if not forbidden and not shape.faults:
-        yield Loaded(kind, id_, file, record, shape.places)
-
-
-def nearest_line(places: dict[tuple[str | int, ...], Place], path: tuple[str | int, ...]) -> int:
-    """Line of a field, or of the nearest field around it."""
-    while path and path not in places:
-        path = path[:-1]
-    return places.get(path, (1, 1))[0]
+        is_mended = True
+        record = msgspec.convert(validate.mended(value, type_), type_, strict=False)
+    yield Loaded(kind, id_, file, record, shape.places, is_mended)
 
 
 class _Shape:
     """Turns a YAML node into plain values, keeping places and duplicate keys."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, *, are_aliases_small: bool) -> None:
         self.file = file
+        self._are_aliases_small = are_aliases_small
         self.places: dict[tuple[str | int, ...], Place] = {}
         self.faults: list[Fault] = []
         self.repeated = False
-        """Whether the text has aliases. They stay unread: a short one can make a huge value."""
+        """Whether the text has aliases that stay unread: a short one can make a huge value."""
         self._seen: set[int] = set()
 
     def value(self, node: yaml.Node, path: tuple[str | int, ...]) -> Any:
-        if id(node) in self._seen:
+        if id(node) in self._seen and not self._are_aliases_small:
             self.repeated = True
             return None
         self._seen.add(id(node))
@@ -325,28 +293,37 @@ _DEEPEST = 50
 """Levels of nesting. The deepest record has ten; libyaml crashes the process on a hundred thousand.
 """
 
+_MOST_ALIASES = 20
+"""In a file. As an anchored block has none inside, what they stand for stays small."""
+
 
 def _forbidden(text: str, file: str) -> Iterator[Fault]:
-    """Anchors, aliases and tags. Raises ValueError for a text nested too deep."""
-    depth = 0
+    """Tags, and aliases of more than a block written once. Raises ValueError for a text nested too
+    deep.
+    """
+    depth = aliases = 0
+    anchored: int | None = None
+    """Depth at which the anchored block around here began."""
     for event in yaml.parse(text, Loader=_LOADER):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-            event, yaml.CollectionEndEvent
-        )
-        if depth > _DEEPEST:
-            raise ValueError(f"nested deeper than {_DEEPEST} levels")
         line = event.start_mark.line + 1 if event.start_mark else 1
-        anchor: str | None = getattr(event, "anchor", None)
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            anchored = None if depth == anchored else anchored
+            continue
+        name: str | None = getattr(event, "anchor", None)
+        is_alias = isinstance(event, yaml.AliasEvent)
+        aliases += is_alias
+        if is_alias and (anchored is not None or aliases > _MOST_ALIASES):
+            message = f"an alias inside an anchored block, or one of more than {_MOST_ALIASES}"
+            tip = "write the value out"
+            yield Fault(file, line, "yaml-feature", message, value=name or "", tip=tip)
+        if isinstance(event, yaml.CollectionStartEvent):
+            if name is not None and anchored is None:
+                anchored = depth
+            depth += 1
+            if depth > _DEEPEST:
+                raise ValueError(f"nested deeper than {_DEEPEST} levels")
         tag: str | None = getattr(event, "tag", None)
-        tip = "write the value out: a record says all of itself"
-        if anchor is not None:
-            yield Fault(
-                file,
-                line,
-                "yaml-feature",
-                "anchors and aliases are not allowed",
-                value=anchor,
-                tip=tip,
-            )
-        elif tag is not None:
+        if tag is not None:
+            tip = "write the value out: a record says all of itself"
             yield Fault(file, line, "yaml-feature", "tags are not allowed", value=tag, tip=tip)

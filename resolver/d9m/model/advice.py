@@ -148,7 +148,7 @@ class Price(msgspec.Struct, frozen=True):
 
 
 class LastVerified(msgspec.Struct, frozen=True):
-    """The answer for the newest release that somebody looked at."""
+    """The answer for the newest release that was checked."""
 
     release: str
     outcome: Outcome
@@ -189,8 +189,6 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     """Home package -> first release from which every later known one repeats; null: none."""
     fixed_with: list[str]
     """Solutions to set in that release."""
-    pending: str | None
-    """Label that marks a solution which is in the works."""
     note: str | None
     last_verified: LastVerified | None
     workarounds: list[Work]

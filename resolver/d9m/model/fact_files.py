@@ -16,7 +16,7 @@ from d9m.model.wheel_facts import Catalogue, Published, SignatureCatalogue, Whee
 TYPES: dict[str, Any] = {
     "evidence/wheels/*.json": WheelFacts,
     "evidence/catalogue-*.json": Catalogue,
-    "evidence/releases-*.json": Published,
+    "evidence/releases/*.json": Published,
     "evidence/signatures-*.json": SignatureCatalogue,
     "evidence/compiled-*.json": CompiledCatalogue,
     "evidence/dispatch-*.json": DispatchCatalogue,

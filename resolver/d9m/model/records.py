@@ -129,7 +129,7 @@ class SettingChange(Conditional, frozen=True, kw_only=True):
     to: list[str] = []
     """Accepted values, preferred first."""
     when: When = {}
-    free: bool = False
+    any_value: bool = False
     """`to` is a suggestion: any fixed value does as well (a seed)."""
     note: Prose | None = None
     """Half a line shown next to the setting."""
@@ -163,7 +163,6 @@ class Unless(Conditional, Ruling, frozen=True, kw_only=True):
     by: list[str] = []
     default: Default | None = None
     error: str | None = None
-    pending: str | None = None
     note: Prose | None = None
     evidence: list[Evidence] = []
 
@@ -184,11 +183,9 @@ class TimelineStep(Ruling, frozen=True, kw_only=True):
     default: Default | None = None
     error: str | None = None
     """Id of the record under ``errors/`` that a raising step shows."""
-    pending: str | None = None
-    """Label of a placeholder solution (NS1): none yet, one is in the works."""
     unless: list[Unless] = []
     verified_through: str | None = None
-    """Last release that somebody looked at; required on a track's last step."""
+    """Last release that was checked; required on a track's last step."""
     note: Prose | None = None
     evidence: list[Evidence] = []
 
@@ -215,7 +212,6 @@ class Source(Conditional, frozen=True, kw_only=True):
     evidence: list[Evidence]
     references: list[str] = []
     """Pull requests and issues: ``tensorflow#31465``."""
-    moved_from: list[str] = []
 
     def rulings(self) -> Iterator[TimelineStep | Unless]:
         """Every step of every track, each followed by its exceptions."""
@@ -233,17 +229,15 @@ class Source(Conditional, frozen=True, kw_only=True):
 
 
 class Solution(Conditional, frozen=True, kw_only=True):
-    """What removes a source. It turns settings; ``placeholder`` ones (NS1) do not exist yet."""
+    """What removes a source: settings to turn."""
 
     label: str
     known_label: bool = False
     """People know the label from elsewhere: an answer names it once, after the title."""
     title: Prose
     summary: Prose
-    placeholder: bool = False
     when: When = {}
     """Where it exists."""
-    requires: list[str] = []
     settings: list[SettingChange] = []
     """What the user turns."""
     sets: list[SettingChange] = []
@@ -254,7 +248,6 @@ class Solution(Conditional, frozen=True, kw_only=True):
     costs: list[Cost] = []
     evidence: list[Evidence]
     references: list[str] = []
-    moved_from: list[str] = []
 
 
 class Setting(Conditional, frozen=True, kw_only=True):
@@ -289,7 +282,7 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """``never``: a name in circulation that nothing reads."""
     instead: str | None = None
     """The knob that was meant."""
-    said_as: list[str] = []
+    synonyms: list[str] = []
     """What people say who have turned it, in lower case, next to a package that reads it."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
@@ -304,7 +297,6 @@ class Setting(Conditional, frozen=True, kw_only=True):
     when: When = {}
     """Where something reads it."""
     evidence: list[Evidence]
-    moved_from: list[str] = []
 
     def takes_number(self, text: str) -> bool:
         """Return whether a text is a number that it takes, as C and Python read numbers; true for
@@ -504,7 +496,7 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Values of that variable: ``{release}-tf2``."""
     stock: str | None = None
     """For a vendor build: the package that it rebuilds."""
-    said_as: list[str] = []
+    synonyms: list[str] = []
     """What else a sentence calls it, lower case, with spaces: ``pytorch lightning``."""
     framework: str | None = None
     """For a library: the framework whose ops it runs."""
@@ -514,9 +506,14 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """
     computes_alone: bool = False
     """For a library: whether it runs its own models, and no framework's."""
-    serves: bool = False
+    is_server: bool = False
     """Whether it answers requests with a trained model, and never trains."""
     releases: dict[str, Release] = {}
+    """Those that ``evidence/releases/`` lists as well need only what is not said there."""
+    contains: dict[str, dict[str, str]] = {}
+    """Release -> versions inside its wheel (a release's `with`), the same until the next release
+    here; the last one speaks for itself alone.
+    """
     never_released: list[str] = []
     evidence: list[Evidence]
     note: Prose | None = None
@@ -592,13 +589,6 @@ class GpuFile(Record, frozen=True, kw_only=True):
     gpus: dict[str, GpuModel] = {}
 
 
-class Edition(Record, frozen=True, kw_only=True):
-    """What every answer says of the knowledge base it came from."""
-
-    date: str
-    """Day of the last change to any record, ISO 8601."""
-
-
 class ErrorText(Conditional, frozen=True, kw_only=True):
     text: str
     """As shipped; ``{…}`` stands for a part that varies."""
@@ -671,7 +661,6 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     every symptom that settings answer.
     """
     evidence: list[Evidence]
-    moved_from: list[str] = []
 
 
 class PullRequest(Record, frozen=True, kw_only=True):
@@ -687,12 +676,13 @@ class PullRequest(Record, frozen=True, kw_only=True):
     """First release that contains it."""
     updated: str | None = None
     """When the list that named it was last updated, as printed there."""
-    url: str
+    url: str = ""
+    """Of a commit; that of a pull request follows from its number."""
     notes: list[Prose] = []
     corrections: list[Prose] = []
     """Where an earlier list said otherwise, and what it said."""
     records: list[str] = []
-    """Sources and solutions that cite it; both sides must agree."""
+    """What cites it under `references`. Derived: not written."""
     evidence: list[Evidence]
 
 
@@ -703,10 +693,12 @@ class Issue(Record, frozen=True, kw_only=True):
     status: Literal["open", "closed", "unknown"]
     opened: str | None = None
     updated: str | None = None
-    url: str
+    url: str = ""
+    """Follows from its number."""
     notes: list[Prose] = []
     corrections: list[Prose] = []
     records: list[str] = []
+    """Derived: not written."""
     evidence: list[Evidence]
 
 

@@ -3,7 +3,7 @@
 ``evidence/wheels/*.json`` holds one file a wheel (`WheelFacts`),
 ``evidence/catalogue-*.json`` the public names of a framework over its releases
 (`Catalogue`), ``evidence/signatures-*.json`` how they are called (`SignatureCatalogue`),
-``evidence/releases-*.json`` what a package index lists (`Published`).
+``evidence/releases/*.json`` the releases of a package (`Published`).
 """
 
 from __future__ import annotations
@@ -71,16 +71,20 @@ class WheelFacts(WheelFact, frozen=True):
 
 
 class Published(WheelFact, frozen=True):
-    """Releases of a package that the package index listed on a day."""
+    """Releases of a package, as the package index or the tags of its repository list them."""
 
-    package: str
-    distribution: str
-    date: str
-    """ISO 8601."""
-    releases: list[str] = []
+    releases: dict[str, str]
+    """Release -> day of publication, ISO 8601; empty where it is not known."""
+    notes: dict[str, str] = {}
+    """Release -> builds that count as it, or that it was withdrawn."""
+    pins: dict[str, dict[str, str]] = {}
+    """Release -> package -> the one version of it that the wheel requires."""
 
     def encoded(self) -> bytes:
-        return canonical(self)
+        """The file, with its newest release last."""
+        ordered = {release: self.releases[release] for release in in_order(self.releases)}
+        plain = msgspec.json.encode(msgspec.structs.replace(self, releases=ordered))
+        return msgspec.json.format(plain, indent=1) + b"\n"
 
 
 class Catalogue(WheelFact, frozen=True):
@@ -237,8 +241,3 @@ def catalogues(root: Path) -> dict[str, Catalogue]:
     """Catalogues by package."""
     found = read_all(root, "evidence/catalogue-*.json", Catalogue)
     return {catalogue.package: catalogue for catalogue in found}
-
-
-def published(root: Path) -> list[Published]:
-    """Lists of releases, by file name."""
-    return read_all(root, "evidence/releases-*.json", Published)

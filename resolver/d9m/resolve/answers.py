@@ -195,7 +195,6 @@ def _source_answer(
         error=_text_here(environment, error.texts) if error else None,
         fixed_in={judged.home: finding.fixed_in} if finding.fixed_in else None,
         fixed_with=list(finding.fixed_with),
-        pending=verdict.pending,
         note=verdict.note,
         last_verified=LastVerified(*verdict.last_verified, _pick(verdict, chosen))
         if verdict.last_verified

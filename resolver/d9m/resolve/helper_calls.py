@@ -97,8 +97,8 @@ def _with_seed(known: Call, arguments: str | None) -> Call:
         return known
     sets = list(helper.sets)
     for place, turn in enumerate(sets):
-        if turn.free:
-            sets[place] = msgspec.structs.replace(turn, to=[given["number"]], free=False)
+        if turn.any_value:
+            sets[place] = msgspec.structs.replace(turn, to=[given["number"]], any_value=False)
     keyword = "seed=" if template[0].startswith("seed=") else ""
     shown = f"{name}({', '.join([keyword + given['number'], *template[1:]])})"
     return Call(known.id, known.home, msgspec.structs.replace(helper, call=shown, sets=sets))

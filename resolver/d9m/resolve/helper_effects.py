@@ -101,7 +101,7 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
 def _turned(
     step: Step, turn: SettingChange, where: tuple[Clause, ...], overwrites: bool
 ) -> CallEffect:
-    value = None if turn.set is None or turn.free or not turn.to else _joined(step, turn)
+    value = None if turn.set is None or turn.any_value or not turn.to else _joined(step, turn)
     if not _accepts(step, turn):
         wrong_anyway = step.kind in ("unset", "avoid")
         fault = (
@@ -135,7 +135,9 @@ def _accepts(step: Step, turn: SettingChange) -> bool:
         return turn.set is None
     if turn.set is None:
         return False
-    return (turn.free and step.any_value) or not turn.to or step.satisfied_by(_joined(step, turn))
+    return (
+        (turn.any_value and step.any_value) or not turn.to or step.satisfied_by(_joined(step, turn))
+    )
 
 
 def solutions_made(
@@ -160,7 +162,7 @@ def _is_made(
     found: Mapping[str, PlainValue],
 ) -> bool:
     turns: list[Demand] = []
-    for needed, _id, solution in kb.with_required([label]):
+    for needed, _id, solution in kb.labelled([label]):
         turns += demands(kb, environment, needed, solution.settings)
     steps = with_calls(kb, environment, merge(turns), used).steps
     return bool(steps) and all(

@@ -113,7 +113,7 @@ def _compatible(group: list[Demand]) -> list[_Group]:
 
 def _by_release(group: Sequence[Demand]) -> bool:
     """Whether each release has a value of its own, any of which may be replaced by another."""
-    if not all(demand.turn.free and demand.when for demand in group):
+    if not all(demand.turn.any_value and demand.when for demand in group):
         return False
     pairs = list(itertools.combinations(group, 2))
     differ = any(first.accepted != second.accepted for first, second in pairs)
@@ -139,7 +139,7 @@ def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
         return ()
     if group[0].setting.list_ is not None:
         return _united(group)
-    strict = [demand.accepted or () for demand in group if not demand.turn.free] or [first]
+    strict = [demand.accepted or () for demand in group if not demand.turn.any_value] or [first]
     values: tuple[str, ...] = strict[0]
     for accepted in strict:
         if accepted:
@@ -202,7 +202,7 @@ def _step(group: Sequence[Demand], values: tuple[str, ...]) -> Step:
         why="; ".join(notes) or setting.summary,
         solutions=list(dict.fromkeys(demand.by for demand in users)),
         accepts=list(values),
-        any_value=all(demand.turn.free for demand in users),
+        any_value=all(demand.turn.any_value for demand in users),
         refuses=list(setting.refuses),
         imports=list(setting.imports),
         before_import=setting.before_import,

@@ -55,7 +55,7 @@ def turned(
     """What chosen solutions turn, with where it is needed."""
     found: list[Demand] = []
     naming = by_label(wanted)
-    for label, _id, solution in kb.with_required(labels):
+    for label, _id, solution in kb.labelled(labels):
         helped = served(label, labels, naming)
         clauses = (
             []

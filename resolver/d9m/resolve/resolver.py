@@ -140,7 +140,7 @@ def _solutions(
 ) -> list[SolutionAnswer]:
     found: list[SolutionAnswer] = []
     naming = by_label(wanted)
-    for label, id_, solution in kb.with_required(chosen):
+    for label, id_, solution in kb.labelled(chosen):
         found.append(
             SolutionAnswer(
                 id=id_,
@@ -226,7 +226,7 @@ def _cautions(
     for source in judged:
         if source.finding.applies:
             say(source.op_source.id, source.environment, source.op_source.source.cautions)
-    for _label, id_, solution in kb.with_required(chosen):
+    for _label, id_, solution in kb.labelled(chosen):
         say(id_, environment, solution.cautions)
         say(id_, environment, solution.notes, is_note=True)
     for id_, ingredient, _asked in ingredients:

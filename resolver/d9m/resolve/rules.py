@@ -34,7 +34,6 @@ class Verdict(msgspec.Struct, frozen=True):
     """Every set of solutions that would do, preferred first."""
     raised_by: str | None = None
     error: str | None = None
-    pending: str | None = None
     note: str | None = None
     last_verified: tuple[str, RecordedOutcome] | None = None
     """Where the release is newer than anybody looked at: the last one looked at, and its outcome.
@@ -66,10 +65,10 @@ class Rules:
             package: [(step, [exception.condition for exception in step.unless]) for step in steps]
             for package, steps in op_source.source.timeline.items()
         }
-        self.solutions = {
-            label: solution for label, _id, solution in kb.with_required(op_source.source.labels())
+        self.usable = {
+            label: _usable(solution)
+            for label, _id, solution in kb.labelled(op_source.source.labels())
         }
-        self.usable = {label: _usable(solution) for label, solution in self.solutions.items()}
         self.cuts = cuts(self._all_conditions())
 
     def _all_conditions(self) -> list[Condition]:
@@ -86,7 +85,7 @@ class Rules:
         return found
 
     def _first_unverified(self, package: str, step: TimelineStep) -> str | None:
-        """First known release after those that somebody looked at."""
+        """First known release after those that was checked."""
         seen = step.verified_through
         if seen is None:
             return None
@@ -157,20 +156,15 @@ class Rules:
                 (),
                 switch,
                 error,
-                rule.pending,
                 rule.note,
             )
         alternatives = usable if outcome == "solved" else ()
-        return Verdict(outcome, default, alternatives, None, None, rule.pending, rule.note)
+        return Verdict(outcome, default, alternatives, None, None, rule.note)
 
     def _is_usable(self, label: str, world: World) -> bool:
-        """Whether a solution and all that it requires exist, and nothing blocks them."""
+        """Whether a solution exists, and nothing blocks it."""
         where, blocks = self.usable[label]
-        return (
-            where.holds(world)
-            and not any(block.holds(world) for block in blocks)
-            and all(self._is_usable(each, world) for each in self.solutions[label].requires)
-        )
+        return where.holds(world) and not any(block.holds(world) for block in blocks)
 
 
 DEFAULTS: dict[RecordedOutcome, Default] = {
@@ -197,7 +191,7 @@ def rules(kb: KnowledgeBase, op_source: OpSource, when: Clause) -> Rules:
 
 
 def unverified(verdict: Verdict, newest: str) -> Verdict:
-    """The verdict of the last release that somebody looked at, reported as unknown."""
+    """The verdict of the last release that was checked, reported as unknown."""
     if verdict.outcome in ("no-known-source", "unknown") or verdict.last_verified:
         return verdict
     seen = (newest, verdict.outcome)

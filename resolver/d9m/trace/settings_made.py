@@ -43,7 +43,7 @@ def made(kb: KnowledgeBase, names: Sequence[str], command: Sequence[str]) -> Mad
     labels = [label_of(kb, name) for name in names]
     solutions = [kb.solution(label) for label in labels]
     environment = _environment(kb, [kb.home(id_) for id_, _solution in solutions], command)
-    for label, _id, solution in kb.with_required(labels):
+    for label, _id, solution in kb.labelled(labels):
         settings = alone(kb, demands(kb, environment, label, solution.settings))
         elsewhere = [name for name in _ELSEWHERE if getattr(settings, name)]
         if elsewhere:

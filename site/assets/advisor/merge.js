@@ -57,7 +57,7 @@ function compatible(here, group) {
 
 // Whether each release has a value of its own, any of which may be replaced by another.
 function byRelease(group, overlap) {
-  if (!group.every((each) => each.turn.free && each.when.length)) return false;
+  if (!group.every((each) => each.turn.any_value && each.when.length)) return false;
   const pairs = group.flatMap((first, at) => group.slice(at + 1).map((second) => [first, second]));
   const unlike = ([first, second]) => JSON.stringify(accepted(first)) !== JSON.stringify(accepted(second));
   return pairs.some(unlike) && !pairs.some(([first, second]) => overlap(first, second));
@@ -74,7 +74,7 @@ function common(group) {
   if (all.some((each) => (each === null) !== (all[0] === null))) return null;
   if (all[0] === null) return [];
   if (group[0].setting.list != null) return united(unique(all.flat()));
-  const bound = group.filter((each) => !each.turn.free).map(accepted);
+  const bound = group.filter((each) => !each.turn.any_value).map(accepted);
   const strict = bound.length ? bound : [all[0]];
   const values = strict[0].filter((value) => strict.every((each) => !each.length || each.includes(value)));
   return values.length || !strict.some((each) => each.length) ? values : null;
@@ -116,7 +116,7 @@ function step(here, group, values) {
     why: note || setting.summary,
     solutions: unique(users.map((each) => each.by)),
     accepts: values,
-    any_value: users.every((each) => each.turn.free ?? false),
+    any_value: users.every((each) => each.turn.any_value ?? false),
     refuses: setting.refuses ?? [],
     imports: setting.imports ?? [],
     before_import: setting.before_import ?? false,

@@ -48,7 +48,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
       optional: each.optional,
       settings: total(merge(here, demands(here, each.id, each.settings)).steps),
     })),
-    cautions: cautions(here, every, solutions.closure(chosen), ingredients),
+    cautions: cautions(here, every, solutions.labelled(chosen), ingredients),
     unknowns,
   };
 }
@@ -128,7 +128,6 @@ function sourceAnswer(here, judged, chosen) {
     raised_by: verdict.raised_by ?? null,
     error: wording ? wording[0] : null,
     fixed_in: judged.fixedIn === null ? null : { [judged.home]: judged.fixedIn },
-    pending: verdict.pending ?? null,
     note: verdict.note ?? null,
     last_verified: verdict.last_verified
       ? { release: verdict.last_verified[0], outcome: verdict.last_verified[1], solutions: pick(verdict, chosen) }

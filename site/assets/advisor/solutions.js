@@ -31,23 +31,14 @@ export class Solutions {
     this.byLabel = Object.fromEntries(tables.solutions.map((each) => [each.label, each]));
   }
 
-  // Solutions with all that they require.
-  closure(labels) {
-    const found = new Map();
-    const todo = [...labels].sort(byText).reverse();
-    while (todo.length) {
-      const label = todo.pop();
-      if (!found.has(label)) {
-        found.set(label, this.byLabel[label]);
-        todo.push(...this.byLabel[label].requires);
-      }
-    }
-    return [...found.values()];
+  // Solutions by their labels.
+  labelled(labels) {
+    return [...new Set(labels)].sort(byText).map((label) => this.byLabel[label]);
   }
 
   // What chosen solutions turn, with where it is needed.
   turned(here, labels, wanted) {
-    return this.closure(labels).flatMap((solution) => {
+    return this.labelled(labels).flatMap((solution) => {
       const helped = served(solution.label, labels, wanted);
       const clauses = helped.some((need) => isEmpty(need.when)) ? [] : helped.map((need) => need.when);
       return [...demands(here, solution.label, solution.settings, clauses), ...demands(here, solution.label, solution.sets, clauses, true)];
@@ -55,7 +46,7 @@ export class Solutions {
   }
 
   answers(here, chosen, wanted) {
-    return this.closure(chosen).map((solution) => ({
+    return this.labelled(chosen).map((solution) => ({
       id: solution.id,
       label: solution.label,
       title: solution.title,

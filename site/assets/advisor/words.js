@@ -56,7 +56,7 @@ function activity(tables, here) {
   if (here.facts.training === "false") return "inference";
   const named = Object.keys(here.packages).filter((name) => !here.assumed.includes(name));
   const libraries = named.map((name) => tables.about[name]).filter((about) => about && !about.framework && !about.platform && !about.image);
-  return libraries.length && libraries.every((about) => about.serves) ? "serving" : "training";
+  return libraries.length && libraries.every((about) => about.is_server) ? "serving" : "training";
 }
 
 function held(tables, here, name, version) {

@@ -15,7 +15,7 @@ from d9m.model.compiled_facts import CompiledCatalogue
 from d9m.model.dispatch_facts import DispatchCatalogue
 from d9m.model.kernel_facts import KernelTable
 from d9m.model.versions import in_order, within
-from d9m.model.wheel_facts import Catalogue, ListedOp, Published, WheelFacts
+from d9m.model.wheel_facts import Catalogue, ListedOp, WheelFacts
 from d9m.model.when import Range, When, clauses
 
 
@@ -73,7 +73,6 @@ class Shipped(msgspec.Struct, frozen=True):
     files: list[str]
     packages: dict[str, dict[str, ShippedRelease]]
     catalogues: dict[str, Catalogue]
-    published: list[Published]
     compiled: list[CompiledCatalogue] = []
     dispatched: list[DispatchCatalogue] = []
     kernels: list[KernelTable] = []
@@ -109,7 +108,6 @@ def shipped(folder: Path) -> Shipped:
         sorted(facts),
         ordered,
         wheel_facts.catalogues(folder),
-        wheel_facts.published(folder),
         wheel_facts.read_all(folder, "evidence/compiled-*.json", CompiledCatalogue),
         wheel_facts.read_all(folder, "evidence/dispatch-*.json", DispatchCatalogue),
         wheel_facts.read_all(folder, "evidence/atomics/*.json", KernelTable),

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from d9m.authoring.collect import calls, download, elf, listing, macho, modules
+from d9m.authoring.collect import calls, elf, listing, macho, modules
 from d9m.authoring.collect.image import Binary, Content
 from d9m.authoring.collect.wheel import Wheel
 from d9m.authoring.collect.words import FoundWords, in_binary, in_python
 from d9m.errors import DataError
-from d9m.model.wheel_facts import Catalogue, Published, WheelFacts, read
+from d9m.model.wheel_facts import Catalogue, WheelFacts, read
 
 
 class WheelLayout(msgspec.Struct, frozen=True):
@@ -95,13 +95,6 @@ def collect(path: Path) -> Collected:
             routes=listing.routes(wheel.text("torch/nn/functional.py")),
         )
         return Collected(facts, sorted(framework.names(wheel)), wheel.distribution in PARTS)
-
-
-def published(distribution: str, day: str) -> Published:
-    """Releases that the package index lists today."""
-    return Published(
-        FRAMEWORKS[distribution].package, distribution, day, download.released(distribution)
-    )
 
 
 def catalogued(path: Path, found: Collected, release: str | None = None) -> Catalogue:

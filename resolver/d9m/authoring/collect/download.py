@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,27 +21,6 @@ PLATFORMS: dict[str, tuple[str, ...]] = {
 
 _PYTHONS = ("3.12", "3.10", "3.8", "3.6", "3.5")
 """Between them they cover every release that has wheels."""
-
-
-def released(distribution: str) -> list[str]:
-    """Releases that the package index lists for Linux, oldest first. Raises UsageError where it
-    cannot be asked.
-    """
-    found: set[str] = set()
-    said = ""
-    for python in _PYTHONS:
-        done = _pip("index", "versions", *_target("linux", python), distribution)
-        listed = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
-        if listed:
-            found.update(release.partition("+")[0] for release in listed[1].split(", "))
-        said = _error(done) or said
-    if not found:
-        raise UsageError(f"pip finds no release of {distribution}: {said}")
-    return sorted(found, key=_numbers)
-
-
-def _numbers(release: str) -> tuple[list[int], str]:
-    return [int(number) for number in re.findall(r"\d+", release)], release
 
 
 def download(distribution: str, version: str, platform: str, folder: Path) -> Path:

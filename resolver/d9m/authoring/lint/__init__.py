@@ -8,6 +8,7 @@ and a near miss under ``tests/kb/lint/CODE/``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from d9m.authoring.lint import (
@@ -61,8 +62,20 @@ def lint(root: Path) -> list[Fault]:
     index = RecordIndex(loaded)
     found = set(loaded.faults)
     for rule in RULES:
-        found.update(rule.faults(index))
+        found.update(fault for fault in rule.faults(index) if not _follows(fault, loaded.faults))
     return sorted(found)
+
+
+def _follows(fault: Fault, earlier: Iterable[Fault]) -> bool:
+    """Whether a fault is about what was left out or filled in because of an earlier one: the same
+    field, or a key that seems to be missing beside a misspelt one.
+    """
+    return any(
+        f"{fault.field}.".startswith(f"{each.field}.")
+        or (not fault.field and each.rule == "unknown-key")
+        for each in earlier
+        if each.file == fault.file and each.field
+    )
 
 
 def find(code: str) -> Rule:

@@ -72,8 +72,7 @@ def op_item(index: RecordIndex) -> Iterator[Finding]:
     "cycle",
     "Chain that comes back to itself",
     """Aliases, layers and wrappers reach ops in the end, and solutions require other solutions:
-    following either must stop somewhere. A name that reaches itself has no op behind it, and
-    solutions that require each other could never be ordered.""",
+    following either must stop somewhere. A name that reaches itself has no op behind it.""",
 )
 def cycle(index: RecordIndex) -> Iterator[Finding]:
     for file in index.kinds["ops"].values():
@@ -89,17 +88,6 @@ def cycle(index: RecordIndex) -> Iterator[Finding]:
                     name,
                     tip="end it in an op",
                 )
-    requires = {label: at.record.requires for label, at in index.labels.items()}
-    for label, at in index.labels.items():
-        chain = _back_to(label, requires)
-        if chain:
-            yield Finding(
-                at,
-                ("requires",),
-                f"requires itself: {' -> '.join(chain)}",
-                label,
-                tip="drop one of the links",
-            )
 
 
 def _reach(catalogue: NamedOps) -> dict[str, list[str]]:

@@ -62,38 +62,6 @@ def _numbered(at: Loaded) -> Iterator[Finding]:
 
 
 @rule(
-    "moved-id",
-    "Former id that is still, or twice, in use",
-    """moved_from keeps old addresses working by redirecting them. An id that a record has today
-    cannot redirect, and an id that two records claim to have had would lead to one of them by
-    chance.""",
-)
-def moved_id(index: RecordIndex) -> Iterator[Finding]:
-    for kind, loaded in index.kinds.items():
-        owners: dict[str, str] = {}
-        for at in loaded.values():
-            for place, old in enumerate(getattr(at.record, "moved_from", [])):
-                path = ("moved_from", place)
-                if index.has(kind, old):
-                    yield Finding(
-                        at,
-                        path,
-                        "a record still has this id",
-                        old,
-                        tip="remove it here, or move that record",
-                    )
-                elif old in owners:
-                    yield Finding(
-                        at,
-                        path,
-                        f"{owners[old]} was moved from there too",
-                        old,
-                        tip="keep one of the two",
-                    )
-                owners.setdefault(old, at.id)
-
-
-@rule(
     "unknown-home",
     "Folder of no package",
     """The first folder of a source names its home package: its ops are that package's ops, and its
@@ -190,4 +158,4 @@ def case_twin(index: RecordIndex) -> Iterator[Finding]:
                 )
 
 
-RULES = (id_path, moved_id, unknown_home, owned_twice, case_twin)
+RULES = (id_path, unknown_home, owned_twice, case_twin)

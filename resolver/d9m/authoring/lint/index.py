@@ -46,16 +46,15 @@ class RecordIndex:
     """
 
     def __init__(self, loaded: Records) -> None:
-        self.edition = _single(loaded, "edition.yaml")
-        self.date = loaded.date
         self.vocabulary = _single(loaded, "facts.yaml")
         self.facts = loaded.facts
         self.wheels = loaded.wheels
         self.kinds: dict[str, dict[str, Loaded]] = {kind.name: {} for kind in EVERY_KIND}
-        for at in loaded.loaded:
+        every = [*loaded.loaded, *loaded.mended]
+        for at in every:
             self.kinds[at.kind][at.id] = at
         self._broken = {fault.file for fault in loaded.faults}
-        self.packages = loaded.of(PACKAGES)
+        self.packages = {id_: at.record for id_, at in self.kinds[PACKAGES.name].items()}
         self.releases = {name: _releases(package) for name, package in self.packages.items()}
         self.homes: dict[str, str] = {}
         self.labels: dict[str, Loaded] = {}
@@ -73,7 +72,7 @@ class RecordIndex:
             catalogue.ops.update(at.record.ops)
             catalogue.reach.update(at.record.reach)
         self._parts: dict[type[Any], list[RecordPart]] = {}
-        for at in [*loaded.loaded, self.vocabulary]:
+        for at in [*every, self.vocabulary]:
             for part in _inside(at, (), at.record):
                 self._parts.setdefault(cast(type[Any], type(part.value)), []).append(part)
 
@@ -98,10 +97,6 @@ class RecordIndex:
     def complete(self, kind: str) -> bool:
         """Whether every file of this kind could be read."""
         return not any(file.startswith((f"{kind}/", f"{kind}.")) for file in self._broken)
-
-    def has(self, kind: str, id_: str) -> bool:
-        """Whether a record has this id, be it one that could not be read."""
-        return id_ in self.kinds.get(kind, {}) or f"{kind}/{id_}.yaml" in self._broken
 
     def home(self, at: Loaded) -> str | None:
         """Home package of a record, from its folder."""

@@ -59,7 +59,7 @@ def turn_value(index: RecordIndex) -> Iterator[Finding]:
             setting.kind in ("env", "config", "install")
             or setting.list_ is not None
             or has_place
-            or turn.free
+            or turn.any_value
         )
         if needed and not turn.to:
             yield Finding(

@@ -68,13 +68,6 @@ def _solution_links(index: RecordIndex) -> Iterator[Link]:
                     yield Link(
                         at, (*path, "by", place), "solution", "solutions", label, index.labels
                     )
-            if part.pending is not None:
-                yield Link(
-                    at, (*path, "pending"), "solution", "solutions", part.pending, index.labels
-                )
-    for at, path, solution in index.parts(records.Solution):
-        for place, label in enumerate(solution.requires):
-            yield Link(at, (*path, "requires", place), "solution", "solutions", label, index.labels)
 
 
 def _setting_links(index: RecordIndex) -> Iterator[Link]:
@@ -188,7 +181,7 @@ def _record_links(index: RecordIndex) -> Iterator[Link]:
     for at, path, error in index.parts(records.ErrorRecord):
         for place, id_ in enumerate(error.sources):
             yield link(at, (*path, "sources", place), "source", "sources", id_)
-    known = _sources(index)
+    known = index.kinds["sources"]
     for at, path, observation in index.parts(Observation):
         if observation.source is not None:
             yield Link(at, (*path, "source"), "source", "sources", observation.source, known)
@@ -198,14 +191,6 @@ def _record_links(index: RecordIndex) -> Iterator[Link]:
         if evidence.run is not None:
             yield link(at, (*path, "run"), "measured run", "runs", evidence.run)
     yield from _citations(index)
-
-
-def _sources(index: RecordIndex) -> set[str]:
-    """Ids of sources, former ones included: a run keeps the names of its day."""
-    found = set(index.kinds["sources"])
-    for at in index.kinds["sources"].values():
-        found.update(at.record.moved_from)
-    return found
 
 
 CITED = ("pull_requests", "issues")
@@ -226,13 +211,11 @@ def _citations(index: RecordIndex) -> Iterator[Link]:
                 here = (*path, "references", place)
                 yield Link(at, here, "pull request or issue", "pull_requests", reference, numbers)
     names = {f"{kind}/{id_}" for kind in CITING for id_ in index.kinds[kind]}
-    for kind in (*CITED, "corrections"):
-        for at in index.kinds[kind].values():
-            for place, name in enumerate(at.record.records):
-                folder = name.partition("/")[0]
-                yield Link(
-                    at, ("records", place), "source, solution or ingredient", folder, name, names
-                )
+    for at, path, correction in index.parts(records.Correction):
+        for place, name in enumerate(correction.records):
+            folder = name.partition("/")[0]
+            here = (*path, "records", place)
+            yield Link(at, here, "source, solution or ingredient", folder, name, names)
 
 
 def cited_as(at: Loaded) -> str:
@@ -240,45 +223,4 @@ def cited_as(at: Loaded) -> str:
     return at.id.replace("/", "#")
 
 
-@rule(
-    "one-sided-reference",
-    "Reference that is not returned",
-    """A source, solution or ingredient names its pull requests and issues under `references`
-    (tensorflow#31465), and each of these names it back under `records`
-    (sources/tensorflow/bias-add). Both sides are written, because each is read on its own page, and
-    because a name on one side only is mostly a mistake on the other.""",
-)
-def one_sided_reference(index: RecordIndex) -> Iterator[Finding]:
-    numbered: dict[str, Loaded] = {}
-    for kind in CITED:
-        for at in index.kinds[kind].values():
-            numbered.setdefault(cited_as(at), at)
-    for type_ in CITING.values():
-        for at, path, part in index.parts(type_):
-            name = f"{at.kind}/{at.id}"
-            for place, reference in enumerate(part.references):
-                cited = numbered.get(reference)
-                if cited is not None and name not in cited.record.records:
-                    message = f"{cited.file} does not name this record"
-                    yield Finding(
-                        at,
-                        (*path, "references", place),
-                        message,
-                        reference,
-                        tip=f"add {name} there",
-                    )
-    citing = {f"{kind}/{id_}": at for kind in CITING for id_, at in index.kinds[kind].items()}
-    for reference, at in numbered.items():
-        for place, name in enumerate(at.record.records):
-            if name in citing and reference not in citing[name].record.references:
-                message = f"{name} does not cite this"
-                yield Finding(
-                    at,
-                    ("records", place),
-                    message,
-                    name,
-                    tip=f"add {reference} there, or drop it here",
-                )
-
-
-RULES = (dangling_reference, one_sided_reference)
+RULES = (dangling_reference,)

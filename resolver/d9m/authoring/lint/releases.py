@@ -139,7 +139,9 @@ def lost_zero(index: RecordIndex) -> Iterator[Finding]:
 def _with_lost_zero(index: RecordIndex, package: str, version: str) -> str | None:
     """The version with the zero that it may have lost; None if that is not a release either."""
     meant = f"{version}0"
-    return meant if any(covers(meant, each) for each in index.releases[package]) else None
+    return (
+        meant if version and any(covers(meant, each) for each in index.releases[package]) else None
+    )
 
 
 RULES = (release_name, unknown_version, lost_zero)

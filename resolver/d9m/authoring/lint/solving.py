@@ -68,51 +68,10 @@ _BY = {"solved": "name the solutions that do it", "raises": "name the switch tha
 
 
 @rule(
-    "placeholder",
-    "Placeholder used as a solution",
-    """A placeholder (NS1) says that there is no solution yet and that one is in the works. It can
-    only be `pending`, on an unsolved step; it solves nothing, so it is never in `by` and turns no
-    settings. A solution that does exist is not pending.""",
-)
-def placeholder(index: RecordIndex) -> Iterator[Finding]:
-    for at, path, solution in index.parts(records.Solution):
-        if solution.placeholder and (solution.settings or solution.sets):
-            field = "settings" if solution.settings else "sets"
-            yield Finding(
-                at,
-                (*path, field),
-                "a placeholder turns nothing",
-                solution.label,
-                tip="drop the settings",
-            )
-    for at, path, part in _rulings(index):
-        for place, combined in enumerate(part.by):
-            for label in together(combined):
-                if _is_placeholder(index, label):
-                    tip = f"write outcome: unsolved, pending: {label}"
-                    yield Finding(at, (*path, "by", place), "does not exist yet", label, tip=tip)
-        if part.pending is None:
-            continue
-        if part.outcome != "unsolved":
-            yield Finding(
-                at, (*path, "pending"), "only an unsolved step has something pending", part.pending
-            )
-        if part.pending in index.labels and not _is_placeholder(index, part.pending):
-            tip = "name it in by, from the release that has it"
-            yield Finding(
-                at, (*path, "pending"), "exists, so it is not pending", part.pending, tip=tip
-            )
-
-
-def _is_placeholder(index: RecordIndex, label: str) -> bool:
-    return label in index.labels and index.labels[label].record.placeholder
-
-
-@rule(
     "solution-span",
     "Solution that does not exist over its whole step",
     """A step promises its solutions for every release until the next step. If a solution begins
-    later or ends earlier (its own `when`, and that of what it requires), the resolver would drop it
+    later or ends earlier (its own `when`), the resolver would drop it
     there and hide that the boundary of the step is wrong. Each release is tried, with what a
     vendor's image is known to contain.""",
 )
@@ -144,18 +103,8 @@ def _promises(
 
 
 def _existence(index: RecordIndex, labels: Sequence[str]) -> list[When]:
-    """Conditions under which solutions, and all that they require, exist. Unknown labels ask for
-    nothing.
-    """
-    found: dict[str, When] = {}
-    todo = list(labels)
-    while todo:
-        label = todo.pop()
-        if label not in found and label in index.labels:
-            solution: records.Solution = index.labels[label].record
-            found[label] = solution.when
-            todo.extend(solution.requires)
-    return list(found.values())
+    """Conditions under which solutions exist. Unknown labels ask for nothing."""
+    return [index.labels[label].record.when for label in labels if label in index.labels]
 
 
 def _missing(track: Track, path: Path, combined: str, gone: list[str]) -> Finding:
@@ -229,7 +178,7 @@ def vendor_fallback(index: RecordIndex) -> Iterator[Finding]:
                     "stock",
                     tip="give an outcome",
                 )
-            if any((step.outcome, step.by, step.default, step.error, step.pending, step.unless)):
+            if any((step.outcome, step.by, step.default, step.error, step.unless)):
                 yield Finding(
                     track.at,
                     path,
@@ -247,4 +196,4 @@ def vendor_fallback(index: RecordIndex) -> Iterator[Finding]:
                 )
 
 
-RULES = (outcome_by, placeholder, solution_span, track_package, vendor_fallback)
+RULES = (outcome_by, solution_span, track_package, vendor_fallback)

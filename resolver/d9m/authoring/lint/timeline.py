@@ -174,7 +174,7 @@ def dead_step(index: RecordIndex) -> Iterator[Finding]:
 def _answer(part: records.TimelineStep | records.Unless) -> Any:
     """What a step or an exception says, without who says so."""
     outcome = part.outcome or ("solved" if part.by else "unknown")
-    answer: list[Any] = [outcome, part.by, part.default, part.error, part.pending]
+    answer: list[Any] = [outcome, part.by, part.default, part.error]
     if isinstance(part, records.TimelineStep):
         answer += [part.as_, [(each.when, _answer(each)) for each in part.unless]]
     return answer
@@ -198,7 +198,7 @@ def dead_exception(index: RecordIndex) -> Iterator[Finding]:
                 guards = any(
                     possible(index, [*here, later.when]) for later in step.unless[number + 1 :]
                 )
-                if _answer(case) == _answer(step)[:5] and not guards:
+                if _answer(case) == _answer(step)[: len(_answer(case))] and not guards:
                     tip = "drop it, or make it a caution"
                     yield Finding(track.at, path, "the same answer as its step", tip=tip)
                 elif not possible(index, here):
@@ -254,7 +254,7 @@ def verified_through(index: RecordIndex) -> Iterator[Finding]:
             last = place == len(track.steps) - 1
             if seen is None:
                 if last and step.as_ is None:
-                    tip = "add verified_through: the newest release that somebody looked at"
+                    tip = "add verified_through: the newest release that was checked"
                     yield Finding(
                         track.at,
                         track.path(place),

@@ -66,12 +66,8 @@ def _concerns(mutant: Mutant, kb: KnowledgeBase, op_source: OpSource) -> bool:
     return (
         op_source.id == mutant.id
         if mutant.kind == "sources"
-        else mutant.record.label in _with_required(kb, op_source.source.labels())
+        else mutant.record.label in op_source.source.labels()
     )
-
-
-def _with_required(kb: KnowledgeBase, labels: set[str]) -> set[str]:
-    return {label for label, _id, _solution in kb.with_required(labels)}
 
 
 def _offers(kb: KnowledgeBase, label: str, own: Rules, only: dict[str, tuple[str, ...]]) -> bool:
@@ -79,7 +75,7 @@ def _offers(kb: KnowledgeBase, label: str, own: Rules, only: dict[str, tuple[str
     every: set[str] = set()
     for verdict, _same in _verdicts(kb, own, own, only):
         every.update(*verdict.alternatives)
-    return label in _with_required(kb, every)
+    return label in every
 
 
 def _verdicts(

@@ -63,7 +63,7 @@ def arms(
 def with_switches(kb: KnowledgeBase, environment: Environment, advice: Advice) -> Advice:
     """Return the advice with the settings that make an op raise: alone, such an op gets none."""
     wanted: list[Demand] = []
-    for label, _id, solution in kb.with_required(_switches(advice)):
+    for label, _id, solution in kb.labelled(_switches(advice)):
         wanted += demands(kb, environment, label, solution.settings)
     made = {step.name for step in advice.steps}
     steps = [step for step in merge(wanted).steps if step.name not in made]

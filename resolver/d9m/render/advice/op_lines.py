@@ -295,8 +295,6 @@ def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
     elif source.outcome == "unsolved":
         because = f"; {source.note}" if source.note and not source.workarounds else ""
         yield f"{_does(answer, 'unsolved')}{_where(answer, source)}{because}"
-        if source.pending and not source.fixed_in:
-            yield "(a fix was announced, none has shipped)"
     elif source.outcome == "unknown":
         yield _unknown(answer, source)
     else:

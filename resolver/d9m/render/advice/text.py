@@ -118,7 +118,7 @@ def _activity(answer: Answer) -> str:
         return "inference"
     named = [answer.kb.packages[name] for name in here.packages if name not in here.assumed]
     libraries = [package for package in named if package.kind in ("library", "application")]
-    serves = bool(libraries) and all(package.serves for package in libraries)
+    serves = bool(libraries) and all(package.is_server for package in libraries)
     return "serving" if serves else "training"
 
 

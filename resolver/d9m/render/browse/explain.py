@@ -199,7 +199,7 @@ def _from_run_to_run(page: Page, kb: KnowledgeBase, explained: Explained) -> Non
     subject = explained.subject
     if subject is None or subject.advice.scope != "batch":
         return
-    servers = [package for package in subject.packages if kb.packages[package].serves]
+    servers = [package for package in subject.packages if kb.packages[package].is_server]
     versions = subject.advice.environment.packages
     named = " ".join(naming(name, versions[name]) for name in servers)
     if named:

@@ -17,7 +17,7 @@ Field: TypeAlias = Callable[[Page, KnowledgeBase, Any], None]
 ELSEWHERE = frozenset(
     [
         *("evidence", "timeline", "title", "summary", "releases", "label", "name"),
-        *("order", "folder", "imports", "value_type", "list", "moved_from", "number"),
+        *("order", "folder", "imports", "value_type", "list", "number"),
         *(
             "about",
             "not_about",
@@ -27,7 +27,7 @@ ELSEWHERE = frozenset(
             "variable",
             "variable_forms",
         ),
-        *("tags", "holds", "before_import", "placeholder", "known_label"),
+        *("tags", "holds", "before_import", "known_label"),
     ]
 )
 """Fields with a place of their own on the page, and those that only programs read."""
@@ -250,7 +250,7 @@ _FIELDS: dict[str, Field] = {
     "texts": _texts,
     "url": _sentence("{}"),
     "computes_alone": _if_so("It runs its own models, and no framework's."),
-    "serves": _if_so("It answers requests with a trained model."),
+    "is_server": _if_so("It answers requests with a trained model."),
     "warns": _warns,
     "when": _when,
     "workarounds": _statements("Other ways"),

@@ -247,7 +247,7 @@ def _with(kb: KnowledgeBase, answer: Possible) -> str:
 def _turned(kb: KnowledgeBase, way: Sequence[str]) -> set[str]:
     """The settings that a way makes."""
     found: set[str] = set()
-    for _label, _id, solution in kb.with_required(way):
+    for _label, _id, solution in kb.labelled(way):
         found.update(turn.name for turn in solution.settings)
     return found
 

@@ -39,7 +39,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     write: EnvironmentWrite | None = None
     assignment: Assignment | None = None
     helper: Call | None = None
-    free: bool = False
+    any_value: bool = False
 
 
 def written(call: WrittenCall, name: str) -> str:
@@ -112,7 +112,7 @@ def _of_helper(
         if turn.set is not None:
             yield Effect(
                 setting=turn.set,
-                value=None if turn.free or not turn.to else turn.to[0],
+                value=None if turn.any_value or not turn.to else turn.to[0],
                 path=facts.path,
                 place=call.place,
                 by=by,
@@ -124,7 +124,7 @@ def _of_helper(
                 warns=helper.helper.warns is not None,
                 call=call,
                 helper=helper,
-                free=turn.free,
+                any_value=turn.any_value,
             )
 
 

@@ -86,7 +86,7 @@ class Knowledge:
             if source.scope == "run":
                 labels.update(source.labels())
         found: dict[str, frozenset[str]] = {}
-        for _label, _id, solution in self.kb.with_required(labels):
+        for _label, _id, solution in self.kb.labelled(labels):
             for turn in solution.settings:
                 if turn.set is not None and turn.to:
                     found[turn.set] = found.get(turn.set, frozenset()) | frozenset(turn.to)
