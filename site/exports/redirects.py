@@ -42,6 +42,8 @@ def _moves(kb: KnowledgeBase) -> Iterator[tuple[str, Place]]:
         for key, record in kb.of(kind).items() if kind.table in FOLDERS else ():
             for old in getattr(record, "moved_from", []):
                 yield f"{FOLDERS[kind.table]}/{old}/", known[kind.table, key]
+    for name in kb.symptoms:
+        yield f"errors/symptoms/{name}/", known["symptoms", name]
     for label in kb.labels:
         yield f"solutions/{label}/", known["solutions", kb.labels[label]]
     for name in kb.settings:

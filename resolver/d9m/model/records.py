@@ -644,6 +644,8 @@ class Symptom(Record, frozen=True, kw_only=True):
     """Whether the settings that `d9m advise` names are part of the answer."""
     packages: list[str] = []
     """Packages that have a part in it, whoever names them."""
+    language: str | None = None
+    """What the programs that it is about are written in, where that is not Python."""
     ops: list[str] = []
     sources: list[str] = []
     evidence: list[Evidence]

@@ -7,8 +7,6 @@ import shlex
 import textwrap
 from collections.abc import Sequence
 
-import msgspec
-
 from d9m.browse.explain import Asked, Explained, NamedSetting
 from d9m.browse.explanation import Explanation, paragraphs
 from d9m.browse.subject import Subject
@@ -16,6 +14,7 @@ from d9m.environment.version_options import naming
 from d9m.errors import nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS, Advice
+from d9m.model.records import Symptom
 from d9m.render import phrases
 from d9m.render.browse import subject_lines, symptom
 from d9m.render.browse.show import history_table
@@ -128,7 +127,8 @@ def _scope(kb: KnowledgeBase, explained: Explained) -> str:
     return _record(kb, explained).scope if explained.is_sure else "run"
 
 
-def _record(kb: KnowledgeBase, explained: Explained):
+def _record(kb: KnowledgeBase, explained: Explained) -> Symptom:
+    """The symptom that is meant."""
     return kb.symptoms[explained.candidates[0].id.partition("/")[2]]
 
 
@@ -196,9 +196,10 @@ def _settings(page: Page, settings: Sequence[NamedSetting]) -> None:
 
 def _sure(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     """The symptom that is meant, written out."""
-    first = explained.candidates[0]
-    page.line(Span(first.title, "head"))
-    symptom.write(page, msgspec.to_builtins(_record(kb, explained)), explained.families)
+    record = _record(kb, explained)
+    page.line(Span(record.title, "head"))
+    page.paragraph(record.diagnosis)
+    symptom.write_advice(page, record.advice, explained.families)
 
 
 def _list(page: Page, explained: Explained) -> None:

@@ -1,43 +1,45 @@
-"""A symptom for a person at a terminal: its diagnosis and its advice, which is Markdown."""
+"""The advice of a symptom, which is Markdown, for a person at a terminal."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
 
+from d9m.model.records import AdviceFor
 from d9m.render.page import Page, Span
 
-TITLES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "other": "Any framework"}
+TITLES: dict[AdviceFor, str] = {"pytorch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "other": "Any framework"}
 
 _LINK = re.compile(r"\[([^\]]+)\]\((https?://[^)]+)\)")
 
 
-def write(page: Page, record: Mapping[str, object], families: Collection[str] = ()) -> None:
-    """The diagnosis, and the advice for some frameworks; for all of them where none is named."""
-    page.paragraph(" ".join(str(record["diagnosis"]).split()), style="head")
-    advice = record["advice"]
-    assert isinstance(advice, dict)
-    shown = [name for name in TITLES if name in advice and (name in families or name == "other")]
-    shown = shown if families and shown else [name for name in TITLES if name in advice]
+def write_advice(
+    page: Page, advice: Mapping[AdviceFor, str], families: Collection[AdviceFor] = ()
+) -> None:
+    """The advice for some frameworks; for all of them where none is named."""
+    shown = [name for name in TITLES if name in advice and name in (*families, "other")]
+    if not families or not shown:
+        shown = [name for name in TITLES if name in advice]
     for name in shown:
         if shown != ["other"]:
             page.line(Span(f"{TITLES[name]}:", "head"))
-        write_markdown(page, advice[name])
+        _write_markdown(page, advice[name])
     page.gap()
 
 
-def write_markdown(page: Page, text: str) -> None:
+def _write_markdown(page: Page, text: str) -> None:
     """Paragraphs, items and code of a Markdown text."""
     is_code = False
     for block in _blocks(text):
         if block.startswith("```"):
             is_code = not is_code
         elif is_code:
-            page.line(f"    {block}")
+            page.line(f"      {block}")
         else:
             plain = _LINK.sub(r"\1 (\2)", block).replace("`", "").replace("**", "")
             item = plain.removeprefix("- ")
-            page.paragraph(item, "  • " if item != plain else "  ", "    " if item != plain else "  ")
+            first, rest = ("  ", "  ") if item == plain else ("  • ", "    ")
+            page.paragraph(item, first, rest)
 
 
 def _blocks(text: str) -> list[str]:
