@@ -22,6 +22,7 @@ from d9m.authoring.lint import (
     references,
     releases,
     solving,
+    symptoms,
     text,
     timeline,
 )
@@ -47,6 +48,7 @@ RULES: tuple[Rule, ...] = (
     *evidence.RULES,
     *measured.RULES,
     *dates.RULES,
+    *symptoms.RULES,
     *text.RULES,
 )
 
