@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from d9m.browse.explain import explain
-from d9m.browse.resemblance import resembling
+from d9m.browse.messages import resembling
 from d9m.environment.environment import Setup
 from d9m.errors import UsageError
 from d9m.model.when import Range

@@ -25,7 +25,7 @@ from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
-from d9m.model.records import AdviceFor, Setting
+from d9m.model.records import AdviceFor, Setting, Symptom
 
 MOST_CANDIDATES = 5
 
@@ -206,11 +206,12 @@ def _of_text(
     }
     alike = resembling(kb, text)
     is_message = bool(alike) or messages.is_message(kb, text)
-    ranked = symptoms.rank(kb, "" if is_message else text, packages, families)
+    ranked = symptoms.rank(kb, "" if is_message else text, families, bool(named.settings))
     first = kb.symptoms[ranked.ids[0]] if ranked.ids else None
     asked = _asked(kb, text, named)
-    is_sure = ranked.is_sure and asked in ("differs", "error")
-    wants_settings = asked == "recipe" or (is_sure and first is not None and first.by_settings)
+    is_of_others = first is not None and _is_of_others(first, packages)
+    is_sure = ranked.is_sure and asked in ("differs", "error") and not is_of_others
+    wants_settings = asked == "recipe" or (first is not None and first.by_settings)
     says_more = is_message or first is not None or _is_meant(kb, named, text)
     scope = first.scope if is_sure and first is not None else "run"
     about = None
@@ -237,6 +238,11 @@ def _of_text(
         releases=named.releases,
         unlisted=named.unlisted,
     )
+
+
+def _is_of_others(symptom: Symptom, packages: Sequence[str]) -> bool:
+    """Whether a symptom is of some packages, and a text names others only."""
+    return bool(symptom.packages and packages) and set(symptom.packages).isdisjoint(packages)
 
 
 def _candidate(kb: KnowledgeBase, id_: str) -> Candidate:

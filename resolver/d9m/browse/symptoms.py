@@ -10,18 +10,22 @@ import msgspec
 
 from d9m.kb.store import KnowledgeBase
 from d9m.kb.symptom_index import SymptomIndex, Tokens
-from d9m.model.records import AdviceFor, Symptom
+from d9m.model.records import AdviceFor
 
-BEST_PHRASE = 1.0
+BEST_PHRASE = 1.5
 """What the phrase that fits best counts beside the whole record."""
 
-NAMED, UNNAMED, OTHER_FRAMEWORK = 0.2, 0.1, 0.3
-"""What a symptom of a package that a text names gains; what one of other packages or of another
-framework loses.
-"""
+OTHER_FRAMEWORK = 0.6
+"""What a symptom loses that has advice for other frameworks only."""
 
 LEAST = 0.5
 """Score from which a symptom is near at all."""
+
+LEAST_GROUPS = 2
+"""Groups of words that a text says which is about results that differ, if none is a topic."""
+
+MARGIN = 1.15
+"""How much better than the second the first symptom is where it is sure."""
 
 FAMILIES: dict[str, AdviceFor] = {"torch": "pytorch", "tensorflow": "tensorflow", "jax": "jax"}
 """Framework -> the part of an advice that is for it."""
@@ -33,26 +37,39 @@ class Ranked(msgspec.Struct, frozen=True):
     ids: list[str]
     """The best first."""
     is_sure: bool
-    """Whether the first one fits best with the groups of words and without them."""
+    """Whether the first one fits best with the groups of words and without them, and clearly."""
 
 
 def rank(
-    kb: KnowledgeBase, text: str, packages: Collection[str], families: Collection[AdviceFor]
+    kb: KnowledgeBase, text: str, families: Collection[AdviceFor], names_setting: bool
 ) -> Ranked:
-    """Return the symptoms that a text can mean, in which it names some packages, and for which
-    frameworks it is.
+    """Return the symptoms that a text about some frameworks can mean; none for a text that is not
+    about determinism.
     """
     index = kb.symptom_index.get("") or SymptomIndex()
     tokens = set(kb.once("tokens", lambda: Tokens(kb.word_lists)).of(text))
-    extra = [_of_names(kb.symptoms[id_], packages, families) for id_ in index.ids]
-    found = _scored(index, tokens, extra)
-    plain = _scored(index, {token for token in tokens if "#" not in token}, extra)
-    is_sure = bool(found and plain) and found[0] == plain[0]
-    return Ranked([index.ids[place] for place in found], is_sure)
+    groups = {token[1:] for token in tokens if token[0] == "#" and "~" not in token}
+    is_on_topic = names_setting or not groups.isdisjoint(kb.word_lists.topics)
+    if not is_on_topic and len(groups) < LEAST_GROUPS:
+        return Ranked([], False)
+    wanted = {*families, "other"}
+    others = {
+        place
+        for place, advice_for in enumerate(index.advice_for)
+        if families and wanted.isdisjoint(advice_for)
+    }
+    found = _scored(index, tokens, others)
+    plain = _scored(index, {token for token in tokens if "#" not in token}, others)
+    ranked = sorted(found, key=lambda place: (-found[place], place))
+    is_best = bool(plain) and ranked[:1] == [max(plain, key=lambda place: (plain[place], -place))]
+    is_sure = is_best and found[ranked[0]] >= MARGIN * max(
+        (found[place] for place in ranked[1:2]), default=0
+    )
+    return Ranked([index.ids[place] for place in ranked], is_sure)
 
 
-def _scored(index: SymptomIndex, tokens: Collection[str], extra: list[float]) -> list[int]:
-    """Places of symptoms in the index, best first."""
+def _scored(index: SymptomIndex, tokens: Collection[str], others: Collection[int]) -> dict[int, float]:
+    """Place of a symptom in the index -> its score; `others` are for other frameworks."""
     known = {token: index.weights[token] for token in tokens if token in index.weights}
     total = sum(known.values())
     scores: dict[int, float] = defaultdict(float)
@@ -66,18 +83,7 @@ def _scored(index: SymptomIndex, tokens: Collection[str], extra: list[float]) ->
             fit /= phrase.norm * math.sqrt(total)
             best[phrase.symptom] = max(best[phrase.symptom], fit)
     final = {
-        place: score + BEST_PHRASE * best[place] + extra[place] for place, score in scores.items()
+        place: score + BEST_PHRASE * best[place] - OTHER_FRAMEWORK * (place in others)
+        for place, score in scores.items()
     }
-    near = [place for place in final if final[place] >= LEAST]
-    return sorted(near, key=lambda place: (-final[place], place))
-
-
-def _of_names(
-    symptom: Symptom, packages: Collection[str], families: Collection[AdviceFor]
-) -> float:
-    """What the packages that a text names add to the score of a symptom."""
-    score = 0.0
-    if symptom.packages:
-        score = NAMED if set(symptom.packages) & set(packages) else -UNNAMED
-    is_of_another = bool(families) and symptom.advice.keys().isdisjoint({*families, "other"})
-    return score - (OTHER_FRAMEWORK if is_of_another else 0.0)
+    return {place: score for place, score in final.items() if score >= LEAST}

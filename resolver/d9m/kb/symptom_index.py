@@ -1,6 +1,6 @@
 """The index of symptoms: what each word of a text adds to the score of each symptom.
 
-BM25F over the title, the phrases and the advice. A text is its words without their endings, the
+BM25F over the fields of a record. A text is its words without their endings, the
 groups of words that it says (``words.yaml``), and the pairs of neighbours of either kind.
 """
 
@@ -17,13 +17,15 @@ import msgspec
 from d9m.model.records import Symptom
 from d9m.model.words import Words
 
-WEIGHTS = {"title": 1.0, "phrases": 0.5, "advice": 0.5}
-"""What a word counts in each field; this and what follows is chosen on ``tests/questions/tune``."""
+WEIGHTS = {"title": 1.5, "question": 1.0, "phrases": 0.5, "diagnosis": 0.5, "advice": 0.25}
+"""What a word counts in each field; this and what follows is chosen by cross-validation on
+``tests/questions/tune``.
+"""
 
-NORMALISED = {"title": 0.5, "phrases": 0.5, "advice": 0.4}
+NORMALISED = {"title": 0.2, "question": 0.2, "phrases": 0.5, "diagnosis": 0.4, "advice": 0.4}
 """How much a long field counts less, from 0 to 1."""
 
-SATURATION, RARITY, GROUP, PAIR = 1.2, 0.7, 1.2, 0.5
+SATURATION, RARITY, GROUP, PAIR = 1.2, 0.5, 2.0, 0.3
 
 _WORD = re.compile(r"[a-z_]+[a-z0-9_.]*[a-z0-9_]|[a-z]|\d+|[\u4e00-\u9fff]")
 _ENDINGS = (
@@ -34,7 +36,7 @@ _SHORTEST, _SHORTEST_STEM = 5, 3
 
 
 class Phrase(msgspec.Struct, frozen=True, array_like=True):
-    """The title or a phrase of a symptom."""
+    """The title, the question or a phrase of a symptom."""
 
     symptom: int
     norm: float
@@ -43,6 +45,8 @@ class Phrase(msgspec.Struct, frozen=True, array_like=True):
 
 class SymptomIndex(msgspec.Struct, frozen=True):
     ids: list[str] = []
+    advice_for: list[list[str]] = []
+    """Whom each of them has advice for."""
     scores: dict[str, list[tuple[int, float]]] = {}
     """Token -> the symptoms that have it, and what it adds to the score of each."""
     weights: dict[str, float] = {}
@@ -118,19 +122,22 @@ def build(symptoms: Mapping[str, Symptom], words: Words) -> SymptomIndex:
             often = sum(_often(name, field[name], token, means) for name in WEIGHTS)
             adds = weights[token] * often * (SATURATION + 1) / (often + SATURATION)
             scores.setdefault(token, []).append((place, round(adds, 4)))
-        for phrase in (symptom.title, *symptom.phrases):
+        for phrase in (symptom.title, symptom.question, *symptom.phrases):
             known = list(tokens.of(phrase))
             norm = math.sqrt(sum(weights[token] for token in known))
             phrases.append(Phrase(place, round(norm, 4), known))
     rounded = {token: round(weight, 4) for token, weight in weights.items()}
-    return SymptomIndex(list(symptoms), scores, rounded, phrases)
+    advice_for = [list(symptom.advice) for symptom in symptoms.values()]
+    return SymptomIndex(list(symptoms), advice_for, scores, rounded, phrases)
 
 
 def _fields(tokens: Tokens, symptom: Symptom) -> dict[str, Counter[str]]:
     parts = {
         "title": [symptom.title],
         "phrases": symptom.phrases,
-        "advice": [symptom.question, symptom.diagnosis, *symptom.advice.values()],
+        "question": [symptom.question],
+        "diagnosis": [symptom.diagnosis],
+        "advice": list(symptom.advice.values()),
     }
     return {
         name: sum((tokens.of(text) for text in texts), Counter[str]())

@@ -46,6 +46,8 @@ class Words(Record, frozen=True, kw_only=True):
     """Words that tell nothing."""
     groups: list[list[str]] = []
     """Words and phrases that say the same; the first one stands for all."""
+    topics: list[str] = []
+    """Groups that alone make a text one about determinism."""
     kinds: dict[AskedKind, list[str]] = {}
     """Kind of question -> patterns of what such a question says; the first kind that fits counts."""
     refused_gradient: str | None = None

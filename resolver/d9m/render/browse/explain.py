@@ -103,12 +103,16 @@ def _answer(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
     names_cause = subject is not None and bool(subject.ops) and not _repeats(subject)
     if explained.is_sure and not names_cause:
         _sure(page, kb, explained)
+    list_first = subject is None or not (explained.is_sure or subject.names_something)
+    if list_first:
+        _list(page, explained)
     if subject is not None:
         subject_lines.write(page, kb, subject, explained.unlisted)
     if explained.is_sure and names_cause:
         _sure(page, kb, explained)
     _settings(page, [one for one in explained.settings if one not in wrong])
-    _list(page, explained)
+    if not list_first:
+        _list(page, explained)
     _compared(page, kb, explained)
     _type(page, kb, explained)
     is_on_runs = explained.asked in ("differs", "recipe") and not explained.is_unknown_message
