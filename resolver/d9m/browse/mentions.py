@@ -185,8 +185,8 @@ def _op_names(
         is_called = text.startswith("(", match.end())
         is_code = is_called or is_mixed or is_quoted or any(sign in name for sign in "._:")
         is_word = name.islower() or name.istitle() or len(name) > LONGEST_SHOUT
-        is_file = text.startswith((".py", "/"), match.end())
-        if is_file or name.startswith("__") or not (is_code or is_word):
+        is_part = text.startswith((".py", "/"), match.end()) or _COMPOUND.match(text, match.start())
+        if is_part or name.startswith("__") or not (is_code or is_word):
             continue
         head, dot, last = name.rpartition(".")
         is_method = bool(dot) and head.partition(".")[0].lower() not in op_names.modules(kb)
@@ -195,6 +195,9 @@ def _op_names(
         if named_settings.called(kb, name) is None:
             yield name, is_code
 
+
+_COMPOUND = re.compile(r"[A-Za-z]+-[a-z]")
+"""A word with a hyphen is one name: ``scatter-add``."""
 
 LONGEST_SHOUT = 3
 """Capital letters that are rather an abbreviation than an op: ``MAX``, but not ``LSTM``."""

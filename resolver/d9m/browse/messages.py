@@ -16,6 +16,7 @@ from d9m.browse.explanation import (
     printing_clauses,
 )
 from d9m.browse.known_texts import Match, pattern, wordings
+from d9m.browse.symptoms import FAMILIES
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import ErrorRecord, ErrorText, Symptom
@@ -82,11 +83,12 @@ def _of_gradient(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> list[str]:
     """How an op whose gradient alone is refused may vary all the same."""
     known = kb.word_lists.refused_gradient
     home = kb.meta.folders.get(id_.partition("/")[0])
-    if known is None or not error.ops or home not in kb.symptoms[known].packages:
-        return []
-    if not all(op.endswith(":backward") for op in error.ops):
-        return []
-    return [kb.symptoms[known].diagnosis]
+    is_of_gradients = bool(error.ops) and all(op.endswith(":backward") for op in error.ops)
+    advice = kb.symptoms[known].advice if known is not None and is_of_gradients else {}
+    for family, text in advice.items():
+        if home is not None and FAMILIES.get(home) == family:
+            return [" ".join(text.partition("\n\n")[0].replace("`", "").split())]
+    return []
 
 
 def _fitting(error: ErrorRecord, text: str) -> list[ErrorText]:

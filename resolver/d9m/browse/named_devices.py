@@ -8,6 +8,8 @@ from collections.abc import Set
 from d9m.environment.environment import DEVICES
 from d9m.kb.store import KnowledgeBase
 
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+
 ANY_GPU = "gpu"
 """What names no device, but says that it is a GPU."""
 
@@ -48,13 +50,21 @@ def kind(named: frozenset[str]) -> str | None:
 
 
 def find(kb: KnowledgeBase, text: str) -> frozenset[str]:
-    """The devices that a text names: ``no gpu`` is read before ``gpu``."""
-    names = [(said, name) for name, called in kb.word_lists.devices.items() for said in called]
-    rest, found = text.lower(), set[str]()
-    for said, name in sorted(names, key=lambda each: -len(each[0])):
-        if said in rest:
-            left = re.sub(rf"(?<![\w.]){re.escape(said)}(?!\w|\.\w)", " ", rest)
-            if left != rest:
-                found.add(name)
-                rest = left
+    """The devices that a text names, ``no gpu`` before ``gpu``. A sentence in which all is well on
+    one is about the others.
+    """
+    words = kb.word_lists
+    names = [(said, name) for name, called in words.devices.items() for said in called]
+    longest_first = sorted(names, key=lambda each: -len(each[0]))
+    found: set[str] = set()
+    for sentence in _SENTENCE.split(text.lower()):
+        rest = sentence
+        for said, name in longest_first:
+            if said in rest:
+                left = re.sub(rf"(?<![\w.]){re.escape(said)}(?!\w|\.\w)", " ", rest)
+                if left != rest:
+                    found.add(name)
+                    rest = left
+        if rest != sentence and any(says(rest, well) for well in words.well):
+            found.update(words.devices)
     return frozenset(found)

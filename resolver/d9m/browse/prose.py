@@ -12,6 +12,7 @@ LEAST_OPTIONS = 4
 """Options that a command line has and a sentence does not."""
 
 _OPTION = re.compile(r"(?<!\S)--?[a-z][\w-]*")
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _UNIT = re.compile(r"((?<=[.:;!?])\s+|(?<=;)|\n)")
 _IMPORT = re.compile(
     r"(?<!\w)(?:from\s{1,9}[\w.]{1,99}\s{1,9}import\s{1,9}[\w.*, ]{1,300}"
@@ -34,26 +35,26 @@ _COMMENT = re.compile(r"(?:^|\s)(?:#|//).*")
 
 def prose(text: str) -> str:
     """The sentences of a text; all of it where next to nothing but code is there."""
-    kept = "".join("" if is_code else _IMPORT.sub("", unit) for _line, unit, is_code in _units(text))
+    units = _UNIT.split(_FENCED.sub("\n", text))
+    kept = "".join("" if _is_code(unit) else _IMPORT.sub("", unit) for unit in units)
     words = [word for word in kept.split() if any(map(str.isalpha, word))]
     return kept if len(words) >= LEAST_WORDS else text
 
 
 def code(text: str) -> Iterator[tuple[int, str]]:
     """Each part of a text that is code, configuration or output, with its line, without comments."""
-    for line, unit, is_code in _units(text):
-        if is_code or _ENTRY.fullmatch(unit.strip()) or _is_variable(unit.strip()):
-            yield line, _COMMENT.sub("", unit)
+    is_fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        is_fenced ^= line.lstrip().startswith("```")
+        is_whole = is_fenced or _is_set(line) or _ENTRY.fullmatch(line.strip())
+        for unit in [line] if is_whole else _UNIT.split(line):
+            if is_whole or _is_set(unit):
+                yield number, _COMMENT.sub("", unit)
 
 
-def _units(text: str) -> Iterator[tuple[int, str, bool]]:
-    """The lines and sentences of a text, each with its line and whether it is code."""
-    line, is_fenced = 1, False
-    for unit in _UNIT.split(text):
-        is_fence = unit.lstrip().startswith("```")
-        is_fenced ^= is_fence
-        yield line, unit, is_fence or is_fenced and unit != "\n" or _is_code(unit)
-        line += unit.count("\n")
+def _is_set(unit: str) -> bool:
+    """Whether a part of a text is a statement, or sets a variable of the environment."""
+    return _is_code(unit) or _is_variable(unit.strip())
 
 
 def _is_variable(line: str) -> bool:
@@ -66,7 +67,7 @@ def _is_code(unit: str) -> bool:
     line = _COMMENT.sub("", unit).strip()
     if len(_OPTION.findall(line)) >= LEAST_OPTIONS or _STATEMENT.match(line):
         return True
-    if _CALLS.search(line) and not re.search(r"\w", _CALLS.sub(" ", line)):
+    if not _is_variable(line) and _CALLS.search(line) and not re.search(r"\w", _CALLS.sub(" ", line)):
         return True
     assignment = _ASSIGNMENT.fullmatch(line)
     if assignment is None or line.partition("=")[0].isupper():

@@ -60,6 +60,8 @@ class Words(Record, frozen=True, kw_only=True):
     """
     devices: dict[str, list[str]] = {}
     """Device -> words that name it."""
+    well: list[str] = []
+    """What a sentence says of a device on which the trouble does not show."""
     values: dict[str, list[str]] = {}
     """Value of an argument that means nothing else in a sentence, ``bilinear`` -> other words that
     say it.
