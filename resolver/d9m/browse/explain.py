@@ -218,7 +218,8 @@ def _of_text(
     if says_more and not (is_message and not alike):
         about = subject.about(kb, whole, named, scope, wants_settings, here)
     settings = [] if is_message else list(_settings(kb, named, about, describe(kb, whole), asked))
-    if first is None and about is None and not any(not one.is_read for one in settings):
+    is_about_setting = any(asked == "setting" or not one.is_read for one in settings)
+    if first is None and about is None and not is_about_setting:
         raise _not_known(kb, text, alike)
     known = {name: version or "any" for name, version in whole.packages}
     return Explained(

@@ -121,9 +121,9 @@ def _of_libraries(
     asked = msgspec.structs.replace(asked, inference=asked.inference or is_served)
     question = api.understand(kb, asked, scope=scope)
     items = [item for item in question.items if item.ops and item.ops[0].package in libraries]
-    if not items:
-        return None
     advice = api.answer(kb, msgspec.structs.replace(question, items=tuple(items)))
+    if not advice.ops:
+        return None
     differing = [op for op in advice.ops if op.outcome not in NEVER_DIFFERS]
     if differing:
         advice = msgspec.structs.replace(advice, ops=differing)

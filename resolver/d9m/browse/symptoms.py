@@ -24,6 +24,9 @@ LEAST = 0.5
 LEAST_GROUPS = 2
 """Groups of words that a text says which is about results that differ, if none is a topic."""
 
+WHOLE = 0.8
+"""Share of a phrase that makes a text one about its symptom."""
+
 MARGIN = 1.15
 """How much better than the second the first symptom is where it is sure."""
 
@@ -50,7 +53,7 @@ def rank(
     tokens = set(kb.once("tokens", lambda: Tokens(kb.word_lists)).of(text))
     groups = {token[1:] for token in tokens if token[0] == "#" and "~" not in token}
     is_on_topic = names_setting or not groups.isdisjoint(kb.word_lists.topics)
-    if not is_on_topic and len(groups) < LEAST_GROUPS:
+    if not (is_on_topic or len(groups) >= LEAST_GROUPS or _has_phrase(index, tokens)):
         return Ranked([], False)
     wanted = {*families, "other"}
     others = {
@@ -66,6 +69,15 @@ def rank(
         (found[place] for place in ranked[1:2]), default=0
     )
     return Ranked([index.ids[place] for place in ranked], is_sure)
+
+
+def _has_phrase(index: SymptomIndex, tokens: Collection[str]) -> bool:
+    """Whether a text says nearly all of a phrase."""
+    return any(
+        sum(index.weights[token] for token in phrase.tokens if token in tokens)
+        >= WHOLE * phrase.norm**2
+        for phrase in index.phrases
+    )
 
 
 def _scored(index: SymptomIndex, tokens: Collection[str], others: Collection[int]) -> dict[int, float]:

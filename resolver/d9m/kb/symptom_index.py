@@ -32,7 +32,7 @@ _ENDINGS = (
     *("isation", "ization", "ations", "ation", "ings", "ing", "ies", "ied", "ness", "ment"),
     *("ers", "ed", "er", "es", "ly", "s", "e"),
 )
-_SHORTEST, _SHORTEST_STEM = 5, 3
+_SHORTEST, _SHORTEST_STEM = 4, 3
 
 
 class Phrase(msgspec.Struct, frozen=True, array_like=True):
