@@ -231,6 +231,8 @@ def test_parameters_are_read_in_code_next_to_their_library(text: str, made: dict
         for name in ("deterministic", "seed")
         if f"lightgbm({name})" in known
     } == made
-    assert mentions(text.replace("LGBM", "X").replace("lgb", "x")).in_code.keys().isdisjoint(
-        f"lightgbm({name})" for name in made
+    assert (
+        mentions(text.replace("LGBM", "X").replace("lgb", "x"))
+        .in_code.keys()
+        .isdisjoint(f"lightgbm({name})" for name in made)
     )

@@ -43,7 +43,12 @@ def test_code_configuration_and_variables_have_their_line() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["I have not set f.use_it(True)", "Do I need f.use_it(True)?", "# f.use_it(True)", "see f.use_it"],
+    [
+        "I have not set f.use_it(True)",
+        "Do I need f.use_it(True)?",
+        "# f.use_it(True)",
+        "see f.use_it",
+    ],
 )
 def test_a_sentence_or_comment_is_no_code(text: str) -> None:
     assert not any("use_it" in part for _line, part in code(text))

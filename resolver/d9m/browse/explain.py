@@ -144,9 +144,7 @@ def explain(
             kb.package_named(name)
         raise
     unlisted.update(explained.unlisted)
-    return msgspec.structs.replace(
-        explained, unknown_packages=unknown_packages, unlisted=unlisted
-    )
+    return msgspec.structs.replace(explained, unknown_packages=unknown_packages, unlisted=unlisted)
 
 
 def _known_part(
@@ -194,16 +192,12 @@ def _not_known(kb: KnowledgeBase, text: str, resembles: Sequence[Resemblance]) -
     )
 
 
-def _of_text(
-    kb: KnowledgeBase, text: str, setup: Setup | None, here: Setup | None
-) -> Explained:
+def _of_text(kb: KnowledgeBase, text: str, setup: Setup | None, here: Setup | None) -> Explained:
     """What a person's own words describe and name. Raises UsageError where that is nothing."""
     named = mentions.find(kb, text, packages_of(kb, setup) if setup is not None else ())
     whole = subject.setup_of(kb, named, setup, here)
     packages = packages_of(kb, whole)
-    families = {
-        FAMILIES[name] for name in [*packages, *bases(kb, packages)] if name in FAMILIES
-    }
+    families = {FAMILIES[name] for name in [*packages, *bases(kb, packages)] if name in FAMILIES}
     alike = resembling(kb, text)
     is_message = bool(alike) or messages.is_message(kb, text)
     ranked = symptoms.rank(kb, "" if is_message else text, families, bool(named.settings))

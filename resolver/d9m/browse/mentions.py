@@ -167,9 +167,7 @@ def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpM
 _SPACED = re.compile(r"(?<![\w./-])[a-z]{3,20}(?:[- ][a-z]{2,20}){1,2}(?![\w-])")
 
 
-def _op_names(
-    kb: KnowledgeBase, text: str, everyday: frozenset[str]
-) -> Iterator[tuple[str, bool]]:
+def _op_names(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[tuple[str, bool]]:
     """Names that may be ops, and whether each is written as code: ``torch.cumsum``,
     ``scatter-add``, ``index add``.
     """

@@ -147,8 +147,7 @@ class Resemblance(msgspec.Struct, frozen=True):
 
 
 def resembling(kb: KnowledgeBase, text: str) -> list[Resemblance]:
-    """The known messages whose words a text nearly has, most alike first; none for a complaint.
-    """
+    """The known messages whose words a text nearly has, most alike first; none for a complaint."""
     said = _words(_PREFIX.sub("", text.strip()))
     if not said or len(said) > LONGEST_MESSAGE:
         return []

@@ -42,7 +42,7 @@ def prose(text: str) -> str:
 
 
 def code(text: str) -> Iterator[tuple[int, str]]:
-    """Each part of a text that is code, configuration or output, with its line, without comments."""
+    """Each part of a text that is code, configuration or output, with its line."""
     is_fenced = False
     for number, line in enumerate(text.split("\n"), 1):
         is_fenced ^= line.lstrip().startswith("```")
@@ -67,7 +67,11 @@ def _is_code(unit: str) -> bool:
     line = _COMMENT.sub("", unit).strip()
     if len(_OPTION.findall(line)) >= LEAST_OPTIONS or _STATEMENT.match(line):
         return True
-    if not _is_variable(line) and _CALLS.search(line) and not re.search(r"\w", _CALLS.sub(" ", line)):
+    if (
+        not _is_variable(line)
+        and _CALLS.search(line)
+        and not re.search(r"\w", _CALLS.sub(" ", line))
+    ):
         return True
     assignment = _ASSIGNMENT.fullmatch(line)
     if assignment is None or line.partition("=")[0].isupper():

@@ -59,9 +59,7 @@ def about_error(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Subject 
     return Subject(advice, list(ops), [], {}, [], advice.steps)
 
 
-def setup_of(
-    kb: KnowledgeBase, named: Mentions, setup: Setup | None, here: Setup | None
-) -> Setup:
+def setup_of(kb: KnowledgeBase, named: Mentions, setup: Setup | None, here: Setup | None) -> Setup:
     """The environment that a text is about."""
     whole = context(kb, setup, named.packages, here)
     whole = msgspec.structs.replace(whole, facts=(*named.facts.items(), *whole.facts))
@@ -108,9 +106,7 @@ def _of_ops(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -> S
     return _subject(advice, named, ops=reported or ops, newest=newest)
 
 
-def _of_libraries(
-    kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope
-) -> Subject | None:
+def _of_libraries(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -> Subject | None:
     known = packages_of(kb, setup)
     libraries = [package for package in known if package not in VERSION_OPTIONS]
     if not libraries:
@@ -131,7 +127,9 @@ def _of_libraries(
         steps = [step for step in advice.steps if not _is_general(kb, step)]
         advice = msgspec.structs.replace(advice, steps=steps)
     homes = set(map(kb.home, advice.sources()))
-    return _subject(advice, named, packages=[one for one in libraries if one in homes], newest=newest)
+    return _subject(
+        advice, named, packages=[one for one in libraries if one in homes], newest=newest
+    )
 
 
 def _is_general(kb: KnowledgeBase, step: Step) -> bool:

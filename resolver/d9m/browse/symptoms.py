@@ -80,7 +80,9 @@ def _has_phrase(index: SymptomIndex, tokens: Collection[str]) -> bool:
     )
 
 
-def _scored(index: SymptomIndex, tokens: Collection[str], others: Collection[int]) -> dict[int, float]:
+def _scored(
+    index: SymptomIndex, tokens: Collection[str], others: Collection[int]
+) -> dict[int, float]:
     """Place of a symptom in the index -> its score; `others` are for other frameworks."""
     known = {token: index.weights[token] for token in tokens if token in index.weights}
     total = sum(known.values())

@@ -114,7 +114,8 @@ def build(symptoms: Mapping[str, Symptom], words: Words) -> SymptomIndex:
     fields = [_fields(tokens, symptom) for symptom in symptoms.values()]
     having = Counter(token for each in fields for token in set().union(*each.values()))
     weights = {token: _weight(token, number, len(fields)) for token, number in having.items()}
-    means = {name: sum(each[name].total() for each in fields) / len(fields) for name in WEIGHTS}
+    count = max(1, len(fields))
+    means = {name: sum(each[name].total() for each in fields) / count or 1.0 for name in WEIGHTS}
     scores: dict[str, list[tuple[int, float]]] = {}
     phrases: list[Phrase] = []
     for place, (symptom, field) in enumerate(zip(symptoms.values(), fields, strict=True)):

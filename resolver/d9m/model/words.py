@@ -49,7 +49,7 @@ class Words(Record, frozen=True, kw_only=True):
     topics: list[str] = []
     """Groups that alone make a text one about determinism."""
     kinds: dict[AskedKind, list[str]] = {}
-    """Kind of question -> patterns of what such a question says; the first kind that fits counts."""
+    """Kind of question -> patterns of what it says; the first kind that fits counts."""
     refused_gradient: str | None = None
     """The symptom whose diagnosis a message about gradients has below its own advice."""
     only_warns: OnlyWarnsWords | None = None

@@ -21,7 +21,7 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z])")
     "Symptom that does not fit its place",
     """`d9m explain` prints the question of a symptom in a list, and its diagnosis above the list. The
     question is one question, the diagnosis has at most three sentences, the phrases are at most
-    eight, and there is advice for someone.""",
+    eight, and there is some advice.""",
 )
 def symptom_form(index: RecordIndex) -> Iterator[Finding]:
     for at, path, symptom in index.parts(records.Symptom):
@@ -60,7 +60,9 @@ def _paragraphs(symptom: records.Symptom) -> Iterator[tuple[Path, str]]:
     """Each paragraph and item that is prose, with its field."""
     yield ("diagnosis",), " ".join(symptom.diagnosis.split())
     for name, text in symptom.advice.items():
-        for part in re.split(r"\n\s*\n|\n(?=- )", re.sub(r"```.*?```", "\n\n", text, flags=re.DOTALL)):
+        for part in re.split(
+            r"\n\s*\n|\n(?=- )", re.sub(r"```.*?```", "\n\n", text, flags=re.DOTALL)
+        ):
             words = " ".join(part.split())
             if len(words) > SHORTEST:
                 yield ("advice", name), words

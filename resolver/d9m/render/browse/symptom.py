@@ -8,7 +8,12 @@ from collections.abc import Collection, Mapping
 from d9m.model.records import AdviceFor
 from d9m.render.page import Page, Span
 
-TITLES: dict[AdviceFor, str] = {"pytorch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "other": "Any framework"}
+TITLES: dict[AdviceFor, str] = {
+    "pytorch": "PyTorch",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+    "other": "Any framework",
+}
 
 _LINK = re.compile(r"\[([^\]]+)\]\((https?://[^)]+)\)")
 
