@@ -181,18 +181,18 @@ def _place(asking: Asking, python: str, environment: dict[str, str]) -> Place:
         capture_output=True,
         timeout=SECONDS,
     )
-    answered = json.loads(done.stdout) if done.stdout.strip() else {}
-    return place(asking.gold or (), answered)
+    return place(asking.gold or (), json.loads(done.stdout or b"{}"))
 
 
 def place(gold: Sequence[str], answered: dict[str, Any]) -> Place:
     """Return where one of some records stands in the JSON of an answer."""
-    found, subject = answered.get("found", []), answered.get("subject") or {}
-    advice = subject.get("advice") or {}
-    named = {source["id"] for op in advice.get("ops", ()) for source in op["sources"]}
+    found: list[Any] = answered.get("found", [])
+    subject: dict[str, Any] = answered.get("subject") or {}
+    advice: dict[str, Any] = subject.get("advice") or {}
+    named: set[str] = {source["id"] for op in advice.get("ops", ()) for source in op["sources"]}
     for kind in ("solutions", "ingredients"):
         named.update(each["id"] for each in advice.get(kind, ()))
-    shown = [each["id"] for each in (*found, *answered.get("candidates", []))]
+    shown: list[str] = [each["id"] for each in (*found, *answered.get("candidates", []))]
     ids = {id_ if id_.startswith("symptoms/") else id_.partition("/")[2] for id_ in gold}
     ranks = [1] if ids & named else []
     ranks += [at for at, id_ in enumerate(shown, 1) if id_ in ids]

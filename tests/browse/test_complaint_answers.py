@@ -22,10 +22,6 @@ def _page(text: str, *packages: tuple[str, str | None]) -> str:
     return flat(render(knowledge_base(), _explained(text, *packages)).plain())
 
 
-def _title(explained: Explained) -> str:
-    return explained.candidates[0].title
-
-
 @pytest.mark.parametrize("text", [SEEDED, "loss differs after resume from checkpoint", "cumsum"])
 def test_every_free_text_is_answered_with_how_it_was_read(text: str) -> None:
     assert _page(text, ("torch", "2.4")).startswith("Read as: ")

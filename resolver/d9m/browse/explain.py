@@ -197,7 +197,9 @@ def _of_text(kb: KnowledgeBase, text: str, setup: Setup | None, here: Setup | No
     named = mentions.find(kb, text, packages_of(kb, setup) if setup is not None else ())
     whole = subject.setup_of(kb, named, setup, here)
     packages = packages_of(kb, whole)
-    families = {FAMILIES[name] for name in [*packages, *bases(kb, packages)] if name in FAMILIES}
+    families: set[AdviceFor] = {
+        FAMILIES[name] for name in [*packages, *bases(kb, packages)] if name in FAMILIES
+    }
     alike = resembling(kb, text)
     is_message = bool(alike) or messages.is_message(kb, text)
     ranked = symptoms.rank(kb, "" if is_message else text, families, bool(named.settings))

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from d9m.model.records import Symptom
+from d9m.model.records import AdviceFor, Symptom
 from d9m.model.words import Words
 
 WEIGHTS = {"title": 1.5, "question": 1.0, "phrases": 0.5, "diagnosis": 0.5, "advice": 0.25}
@@ -45,7 +45,7 @@ class Phrase(msgspec.Struct, frozen=True, array_like=True):
 
 class SymptomIndex(msgspec.Struct, frozen=True):
     ids: list[str] = []
-    advice_for: list[list[str]] = []
+    advice_for: list[list[AdviceFor]] = []
     """Whom each of them has advice for."""
     scores: dict[str, list[tuple[int, float]]] = {}
     """Token -> the symptoms that have it, and what it adds to the score of each."""
@@ -112,7 +112,7 @@ def build(symptoms: Mapping[str, Symptom], words: Words) -> SymptomIndex:
     """Return the index of all symptoms."""
     tokens = Tokens(words)
     fields = [_fields(tokens, symptom) for symptom in symptoms.values()]
-    having = Counter(token for each in fields for token in set().union(*each.values()))
+    having = Counter(token for each in fields for token in set[str]().union(*each.values()))
     weights = {token: _weight(token, number, len(fields)) for token, number in having.items()}
     count = max(1, len(fields))
     means = {name: sum(each[name].total() for each in fields) / count or 1.0 for name in WEIGHTS}

@@ -19,7 +19,7 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s+[A-Z])")
 @rule(
     "symptom-form",
     "Symptom that does not fit its place",
-    """`d9m explain` prints the question of a symptom in a list, and its diagnosis above the list. The
+    """`d9m explain` prints the question of a symptom in a list, and its diagnosis above it. The
     question is one question, the diagnosis has at most three sentences, the phrases are at most
     eight, and there is some advice.""",
 )

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import AdviceFor
 from d9m.model.when import Clause
 from d9m.render import phrases
 from d9m.render.browse import symptom
@@ -98,7 +99,7 @@ def _code(page: Page, kb: KnowledgeBase, value: str) -> None:
     page.gap()
 
 
-def _advice(page: Page, kb: KnowledgeBase, value: str | dict[str, str]) -> None:
+def _advice(page: Page, kb: KnowledgeBase, value: str | dict[AdviceFor, str]) -> None:
     page.gap()
     page.line(Span("What to do", "head"))
     if isinstance(value, dict):

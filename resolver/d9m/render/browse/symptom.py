@@ -22,7 +22,9 @@ def write_advice(
     page: Page, advice: Mapping[AdviceFor, str], families: Collection[AdviceFor] = ()
 ) -> None:
     """The advice for some frameworks; for all of them where none is named."""
-    shown = [name for name in TITLES if name in advice and name in (*families, "other")]
+    shown: list[AdviceFor] = [
+        name for name in TITLES if name in advice and name in (*families, "other")
+    ]
     if not families or not shown:
         shown = [name for name in TITLES if name in advice]
     for name in shown:
