@@ -77,8 +77,8 @@ def _printing(command: Any, words: list[str]) -> Iterator[list[str]]:
 def test_every_output_and_field_says_what_it_is() -> None:
     definitions = output_schema.whole()["$defs"]
     assert [each.name for each in json_schema.OUTPUTS if not definitions[each.name]["$ref"]] == []
-    field = definitions["Explained"]["properties"]["remaining_causes"]
-    assert "runs still differ" in field["description"]
+    field = definitions["Explained"]["properties"]["candidates"]
+    assert "the most likely first" in field["description"]
     inherited = definitions["Collective"]["properties"]["ladder"]
     assert "climbed until something varies" in inherited["description"]
 

@@ -72,12 +72,14 @@ function isCalledSo(page, words) {
 }
 
 // A page that has all words comes before one that has some of them often: the words may stand in different sections.
-lunr.Index.prototype.search = function (text) {
+lunr.Index.prototype.search = function (asked) {
+  const [, folder] = asked.match(/in_folder_(\w+)/) ?? [];
+  const text = asked.replace(/\S*in_folder_\S*/g, "").trim();
   const words = text.toLowerCase().split(/\s+/).map((word) => word.replace(/^\+|[*^~].*$/g, "")).filter(Boolean);
   const isQuestion = words.length <= MOST_OF_A_QUESTION;
   const split = new Map(words.map((word) => [word, isQuestion ? partsOf(this, word) : []]));
   const parts = [...split.values()].flat();
-  const found = search.call(this, [text, ...parts].join(" "));
+  const found = search.call(this, [text, ...parts].join(" ")).filter(({ ref }) => !folder || ref.startsWith(`${folder}/`));
   const pages = pagesWith(found, [...words, ...parts]);
   const sum = (some) => some.reduce((total, word) => total + (isQuestion ? weightOf(word) : 1), 0);
   const isIn = (word, some) => some.has(word) || (split.get(word).length > 0 && split.get(word).every((part) => some.has(part)));

@@ -30,6 +30,8 @@ function numbers(word) {
   return PATCH.test(word) ? [`+${word.replace(PATCH, "$1")}`, `${word}^2`] : [`+${word}`];
 }
 
+const within = () => (folder ? ` in_folder_${folder}` : "");
+
 // The theme's worker, with lunr mended: see search-worker.js.
 const WORKER = new URL("search-worker.js", document.currentScript.src);
 
@@ -41,7 +43,7 @@ window.Worker = class extends Worker {
   }
 
   postMessage(message, ...rest) {
-    const asked = typeof message?.data === "string" ? { ...message, data: telling(message.data) } : message;
+    const asked = typeof message?.data === "string" ? { ...message, data: telling(message.data) + within() } : message;
     super.postMessage(asked, ...rest);
   }
 };
@@ -55,6 +57,9 @@ const opened = new Promise((open) => {
     });
   }
 });
+// A link can restrict the search to a folder: ?q=words&in=symptoms.
+const folder = new URLSearchParams(location.search).get("in");
+
 const { open: address, send: ask } = XMLHttpRequest.prototype;
 
 XMLHttpRequest.prototype.open = function (method, url, ...rest) {

@@ -37,6 +37,8 @@ def files(kb: KnowledgeBase) -> Iterator[tuple[str, bytes]]:
 def _moves(kb: KnowledgeBase) -> Iterator[tuple[str, Place]]:
     """Other address -> where the thing is."""
     known = places(kb)
+    for name in kb.symptoms:
+        yield f"errors/symptoms/{name}/", known["symptoms", name]
     for label in kb.labels:
         yield f"solutions/{label}/", known["solutions", kb.labels[label]]
     for name in kb.settings:

@@ -17,6 +17,7 @@ _SECTIONS = {
     "sources": "Sources of nondeterminism",
     "solutions": "Solutions",
     "errors": "Error and warning texts",
+    "symptoms": "Symptoms",
     "ingredients": "What every program needs",
     "ops": "Ops",
     "status": "Status by release",

@@ -7,10 +7,9 @@ import textwrap
 from collections.abc import Iterator
 
 from d9m.browse import history
-from d9m.browse.points import of_symptom
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import parse
-from d9m.model.records import ErrorPoint, ErrorRecord
+from d9m.model.records import ErrorRecord
 from pages import layout, phrases, proof
 from pages.markdown import Markdown
 from pages.places import PageContext
@@ -47,7 +46,6 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
         headline(error),
         f"{error.title}. {error.advice}",
         error=error,
-        points=_points(kb, id_, error),
         texts=[(phrases.where(kb, each.when), each.text) for each in error.texts],
         filled=any(_VARIES.search(each.text) for each in error.texts),
         causes=[(each, kb.sources[each], history.of(kb, each)) for each in error.sources],
@@ -56,17 +54,9 @@ def _page(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> tuple[str, str]:
     )
 
 
-def _points(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> list[ErrorPoint]:
-    """What is true of a symptom. Of the general one, its models stand on its own page."""
-    points = of_symptom(kb, id_)
-    return [point for point in points if point in error.points or not point.named]
-
-
 def headline(error: ErrorRecord) -> str:
-    """The beginning of the message itself, as people search for it; a symptom has no message of its
-    own.
-    """
-    if error.kind == "symptom" or not error.texts:
+    """The beginning of the message itself, as people search for it."""
+    if not error.texts:
         return error.title
     text = without_braces(" ".join(error.texts[0].text.replace("`", "").split()))
     for found in re.finditer(r"(?<!i\.e)((?<!…),|[.:;]) ", text):
@@ -94,7 +84,7 @@ def _title(kb: KnowledgeBase, id_: str) -> str:
     folder = id_.partition("/")[0]
     home = kb.packages.get(kb.meta.folders.get(folder, ""))
     if home is None:
-        return "Symptoms" if folder == "symptoms" else folder
+        return folder
     return home.title
 
 

@@ -155,6 +155,7 @@ _OF_A_LIST = 0.2
 
 _WEIGHTS = {
     "errors": 5,
+    "symptoms": 5,
     "sources": 5,
     "solutions": 4,
     "settings": 4,

@@ -6,11 +6,15 @@ repository: `tune` for those who write the code that answers, `held_out` for fig
 the command that the person would type, and what a right answer must say. Right: everything that
 must be there is, nothing that must not, and the exit code fits. Wrong: a false statement, or
 nothing of what must be there. Not understood: exit code 2. The rest is partly right. Strings prove
-little: read what --show prints before you believe a figure."""
+little: read what --show prints before you believe a figure.
+
+A second table counts, of the free texts with `gold`, where the first record that answers stands in
+the JSON of the answer, and how often another one is written out as the sure answer."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 import subprocess
@@ -21,6 +25,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -83,10 +88,26 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return [(check,) if isinstance(check, str) else check for check in self.says]
 
 
+class Place(msgspec.Struct, frozen=True):
+    """Where the records that answer a free text stand in d9m's answer."""
+
+    rank: int | None
+    """Of the first that is there, from 1; a record of an op or package that is named is first."""
+    is_sure: bool
+    """Whether a symptom is written out as the answer."""
+    is_message: bool
+    """Whether the answer is a message on record."""
+
+    @property
+    def is_confidently_wrong(self) -> bool:
+        return self.is_sure and self.rank != 1
+
+
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
     """An answer, and what it is worth."""
 
     asking: Asking
+    place: Place | None
     grade: str
     faults: list[str]
     exit: int
@@ -141,12 +162,42 @@ def answer(asking: Asking, python: str, kb: str) -> Graded:
     result, faults = grade(asking, done.returncode, done.stdout)
     return Graded(
         asking=asking,
+        place=_place(asking, python, environment) if asking.gold else None,
         grade=result,
         faults=faults,
         exit=done.returncode,
         output=done.stdout,
         error=done.stderr,
     )
+
+
+def _place(asking: Asking, python: str, environment: dict[str, str]) -> Place:
+    """Ask the same question for JSON and look up the records that answer it."""
+    done = subprocess.run(
+        [python, "-m", "d9m", *asking.arguments, "--format", "json"],
+        cwd=QUESTIONS,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=SECONDS,
+    )
+    return place(asking.gold or (), json.loads(done.stdout or b"{}"))
+
+
+def place(gold: Sequence[str], answered: dict[str, Any]) -> Place:
+    """Return where one of some records stands in the JSON of an answer."""
+    found: list[Any] = answered.get("found", [])
+    subject: dict[str, Any] = answered.get("subject") or {}
+    advice: dict[str, Any] = subject.get("advice") or {}
+    named: set[str] = {source["id"] for op in advice.get("ops", ()) for source in op["sources"]}
+    for kind in ("solutions", "ingredients"):
+        named.update(each["id"] for each in advice.get(kind, ()))
+    shown: list[str] = [each["id"] for each in (*found, *answered.get("candidates", []))]
+    ids = {id_ if id_.startswith("symptoms/") else id_.partition("/")[2] for id_ in gold}
+    ranks = [1] if ids & named else []
+    ranks += [at for at, id_ in enumerate(shown, 1) if id_ in ids]
+    is_sure, is_message = answered.get("is_sure", False), bool(found)
+    return Place(min(ranks, default=None), is_sure, is_message)
 
 
 def _flat(text: str) -> str:
@@ -192,6 +243,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 if not chosen.area or area in chosen.area:
                     graded[area] = list(pool.map(put, askings))
     _table(graded)
+    _places(graded)
     if chosen.list:
         _faults(graded)
     return 0
@@ -228,6 +280,19 @@ def _table(graded: dict[str, list[Graded]]) -> None:
         total += counted
         print(_row(area, counted))
     print(_row("all", total))
+
+
+def _places(graded: dict[str, list[Graded]]) -> None:
+    """Count where the records that answer stand."""
+    places = [one.place for results in graded.values() for one in results if one.place]
+    messages = [one for one in places if one.is_message]
+    texts = [one for one in places if not one.is_message]
+    print(f"\nfree texts with gold: {len(texts)}")
+    for words, most in (("first", 1), ("in three", 3), ("in five", 5)):
+        print(f"  right record {words}: {sum(1 for one in texts if (one.rank or 99) <= most)}")
+    print(f"  confidently wrong: {sum(one.is_confidently_wrong for one in texts)}")
+    right = sum(one.rank == 1 for one in messages)
+    print(f"answered as messages: {len(messages)}, right: {right}")
 
 
 def _row(name: str, counted: Counter[str]) -> str:

@@ -10,7 +10,6 @@ import msgspec
 from d9m.kb.store import KnowledgeBase
 
 _SENTENCE = re.compile(r"((?<=[.!?;])\s+|\n+)")
-_CLAUSE = re.compile(r"((?<=[.!?;:,])\s+|\n+|\s+(?:-|but|although|though|while|because|when)\s+)")
 
 
 class _Patterns(msgspec.Struct, frozen=True, eq=False):
@@ -20,24 +19,19 @@ class _Patterns(msgspec.Struct, frozen=True, eq=False):
     """A thing that can be absent."""
     contrast: re.Pattern[str]
     """What makes a sentence say what happens without a thing."""
-    ruled_out: re.Pattern[str]
-    """What makes a clause say that a thing plays no part."""
-    negation: re.Pattern[str]
-    part: re.Pattern[str]
-    """A thing that can play no part."""
     example: re.Pattern[str]
     """Brackets that hold an example."""
 
 
 def present(kb: KnowledgeBase, text: str) -> str:
-    """A text without the things that it names only to say that its program lacks them, or that they
-    play no part, and without those that are an example in brackets.
+    """A text without the things that it names only to say that its program lacks them, and without
+    those that are an example in brackets.
 
     A thing that is absent in one place and stands elsewhere in the text, too, is one of two cases
     that somebody compares.
     """
     patterns = kb.once("absence", lambda: _patterns(kb))
-    text = patterns.example.sub(" ", _involved(patterns, text))
+    text = patterns.example.sub(" ", text)
     parts: list[str] = []
     for sentence in _SENTENCE.split(text):
         is_contrast = patterns.contrast.search(sentence) is not None
@@ -45,20 +39,6 @@ def present(kb: KnowledgeBase, text: str) -> str:
     kept = "".join(parts)
     left = set(map(_plain, patterns.name.findall(kept)))
     return text if left.intersection(map(_plain, _absent(patterns, text))) else kept
-
-
-def _involved(patterns: _Patterns, text: str) -> str:
-    """A text without the things that one of its clauses rules out: ``CPU or GPU makes no
-    difference``.
-    """
-    parts: list[str] = []
-    for clause in _CLAUSE.split(text):
-        ruled_out = patterns.ruled_out.search(clause)
-        if ruled_out is None or patterns.negation.search(clause, 0, ruled_out.start()):
-            parts.append(clause)
-        else:
-            parts.append(patterns.part.sub(" ", clause))
-    return "".join(parts)
 
 
 def _absent(patterns: _Patterns, text: str) -> Iterable[str]:
@@ -73,11 +53,8 @@ def _plain(name: str) -> str:
 
 def _patterns(kb: KnowledgeBase) -> _Patterns:
     words = kb.word_lists
-    groups = {group[0]: group for group in words.groups}
     absent = words.absent
-    names = [phrase for name in absent.names for phrase in groups.get(name, [name])]
-    parts = [phrase for part in absent.ruled_out.names for phrase in groups.get(part, [part])]
-    name = _any_of(names)
+    name = _any_of(absent.names)
     before, behind = _any_of(absent.before), "|".join(map(_spaced, absent.behind)) or r"(?!)"
     several = rf"{name}(?:(?:\s*,\s*{name})*\s*,?\s*(?:or|nor)\s+{name})?"
     no_comparison = r"(?<!with and )(?<!with or )(?<!than )(?<!vs )(?<!vs\. )(?<!versus )"
@@ -89,12 +66,9 @@ def _patterns(kb: KnowledgeBase) -> _Patterns:
         ),
         re.compile(name, re.IGNORECASE),
         re.compile(
-            _any_of([phrase for group in absent.contrasts for phrase in groups[group]]),
+            _any_of(absent.contrasts),
             re.IGNORECASE,
         ),
-        re.compile(_any_of(absent.ruled_out.said), re.IGNORECASE),
-        re.compile(_any_of(words.negations), re.IGNORECASE),
-        re.compile(_any_of(parts), re.IGNORECASE),
         re.compile(rf"\(\s*{_any_of(absent.examples)}[^()]*\)", re.IGNORECASE),
     )
 

@@ -1,4 +1,4 @@
-"""What is found in a text: a known message, or a symptom."""
+"""A known message that is found in a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from d9m.browse.show import SourceHistory, source_history
 from d9m.kb.store import KnowledgeBase
 from d9m.model import conditions
 from d9m.model.advice import Citation
-from d9m.model.records import ErrorRecord, ErrorText, Scope
+from d9m.model.records import ErrorRecord, ErrorText
 from d9m.model.when import Clause, clauses
 from d9m.resolve.answers import cite
 
@@ -24,7 +24,7 @@ def paragraphs(advice: str) -> list[str]:
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """One known text or symptom that was found."""
+    """One known text that was found."""
 
     id: str
     kind: str
@@ -44,22 +44,6 @@ class Explanation(msgspec.Struct, frozen=True):
     """Whether what was named can print it: `here`; if not, by `older` releases, `newer` ones, or
     `others`.
     """
-    certainty: Literal["certain", "likely", "open"] = "certain"
-    """`certain` for a known text; `likely` for a symptom in other words, `open` for one that names
-    no cause.
-    """
-    scope: Scope = "run"
-    """What should be the same and is not."""
-    on_runs: bool = True
-    """Whether it is about runs that should repeat."""
-    points: list[str] = []
-    """Paragraphs of `advice` for the packages that are named."""
-    by_settings: bool = False
-    """Whether settings are the answer, and what follows the first paragraph is for those whom they
-    do not help.
-    """
-    is_led: bool = False
-    """Whether it opens with a point for just this text, before its own first paragraph."""
 
 
 def printing_clauses(texts: Iterable[ErrorText]) -> Iterator[Clause]:
@@ -90,7 +74,4 @@ def explanation(
         ops=list(error.ops),
         history=[source_history(kb, source) for source in error.sources],
         evidence=[cite(kb, evidence) for evidence in error.evidence],
-        scope=error.scope,
-        on_runs=error.on_runs,
-        by_settings=error.by_settings,
     )

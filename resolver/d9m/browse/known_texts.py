@@ -76,7 +76,7 @@ def wordings(kb: KnowledgeBase) -> Sequence[Wording]:
 
 def _wordings(kb: KnowledgeBase) -> Iterator[Wording]:
     for id_, error in kb.errors.items():
-        for wording in error.texts if error.kind != "symptom" else ():
+        for wording in error.texts:
             text = wording.text.lower()
             start: list[str] = []
             for word in text.split()[:LEAST_WORDS]:

@@ -45,10 +45,7 @@ _RECORDS = {
     kind.table.replace("_", "-"): kind for kind in kinds.KINDS if kind.table and not kind.brief
 }
 
-SYMPTOMS = "symptoms"
-"""The part of the errors that are complaints: `d9m explain` names them as ``symptoms/NAME``."""
-
-KINDS = (*_RECORDS, SYMPTOMS, "claims", "ops", "versions", "facts")
+KINDS = (*_RECORDS, "claims", "ops", "versions", "facts")
 
 PLAIN_NAMES = {"sources": "differences", "ingredients": "basics"}
 """Name of a list -> what it is called among people, which is accepted as well."""
@@ -106,10 +103,6 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[ListRow]:
         for claim in claims(kb):
             text = f"{claim.package} {claim.text}"
             yield ListRow(claim.source, claim.package, text, claim.best or "no evidence")
-    elif kind == SYMPTOMS:
-        for key, error in kb.errors.items():
-            if error.kind == "symptom":
-                yield _row(kb, kind, key, error)
     elif kind == "facts":
         for name, fact in sorted(kb.meta.facts.items()):
             values = ", ".join(fact.values) or "a whole number"

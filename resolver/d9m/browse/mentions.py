@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from d9m.browse import named_devices, named_packages, named_settings
+from d9m.browse.absence import present
 from d9m.browse.named_devices import says
-from d9m.browse.named_settings import NAME
+from d9m.browse.named_settings import NAME, SetInText
 from d9m.browse.prose import prose
 from d9m.environment.packages import framework_of
 from d9m.environment.version_options import VERSION_OPTIONS
@@ -39,6 +40,8 @@ class Mentions(msgspec.Struct, frozen=True):
     ops: tuple[OpMention, ...]
     settings: dict[str, str | None]
     """Setting -> the value that stands behind it."""
+    in_code: dict[str, SetInText]
+    """Settings that code, configuration or a log in the text sets."""
     gpu: str | None
     """The GPU model; None where the text names none, or several."""
     device: str | None
@@ -53,15 +56,7 @@ class Mentions(msgspec.Struct, frozen=True):
     """Argument of a call -> its value: ``spatial_dims=3``."""
     values: tuple[str, ...]
     """Values of arguments that stand as words of a sentence: ``bilinear``."""
-    parameters: dict[str, str]
-    """Setting at a call or of a program -> the value that the text gives its parameter or flag:
-    ``deterministic=True``, ``--parallel 1``.
-    """
-    words: int
-    """How many words the text has."""
-    asked: frozenset[str] = frozenset()
-    """Settings that the text only asks about."""
-    misspelt: dict[str, str] = {}
+    misspelt: dict[str, str]
     """Variable that nothing reads -> the one that was meant."""
 
 
@@ -72,6 +67,7 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
     for the framework that reads it.
     """
     everyday = frozenset(kb.word_lists.everyday)
+    whole, text = text, present(kb, text)
     packages: dict[str, str | None] = {}
     several: dict[str, list[str]] = {}
     unlisted: dict[str, str] = {}
@@ -84,47 +80,29 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
         packages[package] = listed[-1] if listed else None
         if len(listed) > 1:
             several[package] = listed
-    settings = dict(named_settings.find(kb, text))
+    settings = named_settings.named(kb, text)
     known = [*packages, *before]
     if not any(package in VERSION_OPTIONS or framework_of(kb, package) for package in known):
         packages.update(dict.fromkeys(_readers(kb, settings)))
-    settings.update(dict.fromkeys(named_settings.in_words(kb, text, [*packages, *before])))
-    ops: dict[str, OpMention] = {}
-    sentences = prose(text)
-    said = {op.name for op in _ops(kb, sentences, everyday)} if sentences != text else None
-    for op in _ops(kb, text, everyday):
-        if said is not None and op.name not in said:
-            op = msgspec.structs.replace(op, is_aside=True)
-        ops.setdefault(plain(op.name).rpartition(".")[2], op)
-    gpu, devices = named_devices.gpu(kb, text), named_devices.find(kb, text)
-    device = named_devices.device(devices)
+    devices = named_devices.find(kb, text)
     return Mentions(
         packages,
-        tuple(ops.values()),
+        tuple(_ops(kb, text, everyday)),
         settings,
-        gpu,
-        None if gpu and device == "cpu" else device,
+        named_settings.in_code(kb, whole, packages),
+        named_devices.gpu(kb, text),
+        named_devices.device(devices),
         dict(_facts(kb.word_lists, text, packages, named_devices.kind(devices))),
         several,
         unlisted,
         dict(_arguments(kb, text)),
-        tuple(_values(kb.word_lists, text.lower())),
-        {
-            **dict(named_settings.parameters(kb, text)),
-            **dict(named_settings.statements(kb, text)),
-            **dict(named_settings.flags(kb, text)),
-        },
-        len(text.split()),
-        named_settings.asked(kb, text) if settings else frozenset(),
+        tuple(
+            value
+            for value, names in kb.word_lists.values.items()
+            if any(says(text.lower(), name) for name in (value, *names))
+        ),
         dict(named_settings.misspelt(kb, text)),
     )
-
-
-def _values(words: Words, text: str) -> Iterator[str]:
-    """The values of arguments that a text in lower case says."""
-    for value, names in words.values.items():
-        if any(says(text, name) for name in (value, *names)):
-            yield value
 
 
 def _readers(kb: KnowledgeBase, settings: Iterable[str]) -> Iterator[str]:
@@ -134,8 +112,7 @@ def _readers(kb: KnowledgeBase, settings: Iterable[str]) -> Iterator[str]:
     for setting in settings:
         when = kb.settings[setting].when
         cases = when if isinstance(when, list) else [when]
-        readers = frameworks([package for case in cases for package in case])
-        yield from readers[:1]
+        yield from frameworks([package for case in cases for package in case])[:1]
 
 
 def versions(kb: KnowledgeBase, text: str) -> dict[str, str | None]:
@@ -176,103 +153,57 @@ def _arguments(kb: KnowledgeBase, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _ops(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[OpMention]:
-    known: dict[str, tuple[str, ...]] = {}
-    hyphened = _hyphened(kb, text, everyday)
-    yield from hyphened.values()
+    """Each op that a text names, once, however it is written."""
+    sentences = prose(text)
+    seen: set[str] = set()
+    for name, is_code in _op_names(kb, text, everyday):
+        key = plain(name).rpartition(".")[2]
+        homes = () if key in seen else tuple(_homes(kb, name))
+        if homes:
+            seen.add(key)
+            yield OpMention(name, homes, is_code, is_aside=name not in sentences and is_code)
+
+
+_SPACED = re.compile(r"(?<![\w./-])[a-z]{3,20}(?:[- ][a-z]{2,20}){1,2}(?![\w-])")
+
+
+def _op_names(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> Iterator[tuple[str, bool]]:
+    """Names that may be ops, and whether each is written as code: ``torch.cumsum``,
+    ``scatter-add``, ``index add``.
+    """
+    for match in _SPACED.finditer(text):
+        words = re.split("[- ]", match[0])
+        for joined in ("_".join(words), "_".join(words[:2]), "_".join(words[1:])):
+            if joined not in everyday:
+                yield joined, False
     for match in NAME.finditer(text):
         name = match[0]
-        if match.start() in hyphened:
+        is_quoted = text.endswith("`", 0, match.start()) and text.startswith("`", match.end())
+        is_mixed = any(letter.isupper() for letter in name[1:]) and not name.isupper()
+        is_called = text.startswith("(", match.end())
+        is_code = is_called or is_mixed or is_quoted or any(sign in name for sign in "._:")
+        is_word = name.islower() or name.istitle() or len(name) > LONGEST_SHOUT
+        is_part = text.startswith((".py", "/"), match.end()) or _COMPOUND.match(text, match.start())
+        if is_part or name.startswith("__") or not (is_code or is_word):
             continue
-        is_file = text.startswith((".py", "/"), match.end())
-        if is_file or named_settings.called(kb, name) is not None:
+        head, dot, last = name.rpartition(".")
+        is_method = bool(dot) and head.partition(".")[0].lower() not in op_names.modules(kb)
+        if (name.lower() in everyday and not is_quoted) or (is_method and last in everyday):
             continue
-        if _is_overwritten(kb.word_lists, text, match):
-            continue
-        is_code = _is_code(text, match)
-        if name.lower() in everyday and not _is_quoted(text, match):
-            continue
-        if name.startswith("__") or not (is_code or _is_word(name)):
-            continue
-        if name.rpartition(".")[2].lower() in everyday and _is_method(kb, name):
-            continue
-        if name not in known:
-            known[name] = tuple(_homes(kb, name))
-        if known[name]:
-            yield OpMention(name, known[name], is_code)
-        elif (made := _object(kb, name, everyday)) is not None:
-            yield made
+        if named_settings.called(kb, name) is None:
+            yield name, is_code
 
 
-def _object(kb: KnowledgeBase, name: str, everyday: frozenset[str]) -> OpMention | None:
-    """The op of a library whose name the object has on which a method is called: ``kmeans.fit``."""
-    head, dot, _rest = name.partition(".")
-    if not dot or head.lower() in everyday or head in op_names.modules(kb):
-        return None
-    homes = [home for home in _homes(kb, head) if home not in VERSION_OPTIONS]
-    return OpMention(head, tuple(homes)) if homes else None
-
-
-_ARGUMENTS_THEN = re.compile(r"\((?:[^()]|\([^()]*\))*\)\s*\.\s*(?P<method>\w+)\(")
-_FUNCTION_BEFORE = re.compile(r"(\w+)\(\s*$")
-LONGEST_CALL = 60
-"""Characters of a function's name before what it is called with."""
-
-
-_HYPHENED = re.compile(r"(?<![\w./-])[a-z]{3,20}(?:-[a-z]{2,20}){1,2}(?![\w-])")
-
-
-def _hyphened(kb: KnowledgeBase, text: str, everyday: frozenset[str]) -> dict[int, OpMention]:
-    """Place -> an op whose name is written as in prose: ``scatter-add``."""
-    found: dict[int, OpMention] = {}
-    for match in _HYPHENED.finditer(text):
-        name = match[0].replace("-", "_")
-        homes = () if name in everyday else tuple(_homes(kb, name))
-        if homes:
-            found[match.start()] = OpMention(name, homes, is_code=False)
-    return found
-
-
-def _is_overwritten(words: Words, text: str, match: re.Match[str]) -> bool:
-    """Whether a call makes memory that another call fills at once: ``torch.empty(3).random_(5)``,
-    ``init.normal_(torch.empty(3))``.
-    """
-    if match[0].rpartition(".")[2] not in words.overwritten.calls:
-        return False
-    then = _ARGUMENTS_THEN.match(text, match.end())
-    before = _FUNCTION_BEFORE.search(text, max(0, match.start() - LONGEST_CALL), match.start())
-    writers = (then["method"] if then else "", before[1] if before else "")
-    return not set(words.overwritten.by).isdisjoint(writers)
-
-
-def _is_code(text: str, match: re.Match[str]) -> bool:
-    name = match[0]
-    called = text.startswith("(", match.end())
-    mixed = any(letter.isupper() for letter in name[1:]) and not name.isupper()
-    return called or mixed or any(sign in name for sign in "._:") or _is_quoted(text, match)
-
-
-def _is_word(name: str) -> bool:
-    """Whether a name without any sign of code may be that of an op."""
-    return name.islower() or name.istitle() or len(name) > LONGEST_SHOUT
-
+_COMPOUND = re.compile(r"[A-Za-z]+-[a-z]")
+"""A word with a hyphen is one name: ``scatter-add``."""
 
 LONGEST_SHOUT = 3
 """Capital letters that are rather an abbreviation than an op: ``MAX``, but not ``LSTM``."""
 
 
-def _is_quoted(text: str, match: re.Match[str]) -> bool:
-    return text.endswith("`", 0, match.start()) and text.startswith("`", match.end())
-
-
-def _is_method(kb: KnowledgeBase, name: str) -> bool:
-    """Whether it is called on an object of the program: ``loss.mean``, but not ``torch.mean``."""
-    head, dot, _rest = name.partition(".")
-    return bool(dot) and head.lower() not in op_names.modules(kb)
-
-
 def _homes(kb: KnowledgeBase, name: str) -> Iterator[str]:
     """Packages of which a name means an op: one that is written with its module, or that is known
-    to differ somewhere.
+    to be nondeterministic somewhere.
     """
     head, dot, _rest = re.sub(r"^np\.", "numpy.", name).partition(".")
     module = kb.find_package(head) if dot else None

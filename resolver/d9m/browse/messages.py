@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -11,13 +13,13 @@ from d9m.browse.explanation import (
     Explanation,
     Printed,
     explanation,
-    paragraphs,
     printing_clauses,
 )
 from d9m.browse.known_texts import Match, pattern, wordings
+from d9m.browse.symptoms import FAMILIES
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import ErrorRecord, ErrorText
+from d9m.model.records import ErrorRecord, ErrorText, Symptom
 from d9m.model.versions import key, within
 from d9m.model.when import Range
 
@@ -63,7 +65,7 @@ def explained(kb: KnowledgeBase, found: Match, environment: Environment) -> Expl
     whole = explanation(kb, found.id, error, found.wording.text, fitting, found.parts, found.line)
     warning = only_warning(kb, found)
     if warning is not None:
-        advice = [*paragraphs(warning.advice)[:1], whole.advice]
+        advice = [warning.diagnosis, whole.advice]
         whole = msgspec.structs.replace(whole, kind="warning")
     else:
         advice = [whole.advice, *_of_gradient(kb, found.id, error)]
@@ -71,21 +73,22 @@ def explained(kb: KnowledgeBase, found: Match, environment: Environment) -> Expl
     return msgspec.structs.replace(whole, advice="\n\n".join(advice), printed=printed)
 
 
-def only_warning(kb: KnowledgeBase, found: Match) -> ErrorRecord | None:
+def only_warning(kb: KnowledgeBase, found: Match) -> Symptom | None:
     """The symptom of a message after which the program goes on, if it is one."""
     words = kb.word_lists.only_warns
-    return kb.errors[words.symptom] if words and words.said in found.text.lower() else None
+    return kb.symptoms[words.symptom] if words and words.said in found.text.lower() else None
 
 
 def _of_gradient(kb: KnowledgeBase, id_: str, error: ErrorRecord) -> list[str]:
     """How an op whose gradient alone is refused may vary all the same."""
     known = kb.word_lists.refused_gradient
     home = kb.meta.folders.get(id_.partition("/")[0])
-    if known is None or not error.ops or home not in kb.errors[known].packages:
-        return []
-    if not all(op.endswith(":backward") for op in error.ops):
-        return []
-    return paragraphs(kb.errors[known].advice)[:1]
+    is_of_gradients = bool(error.ops) and all(op.endswith(":backward") for op in error.ops)
+    advice = kb.symptoms[known].advice if known is not None and is_of_gradients else {}
+    for family, text in advice.items():
+        if home is not None and FAMILIES.get(home) == family:
+            return [" ".join(text.partition("\n\n")[0].replace("`", "").split())]
+    return []
 
 
 def _fitting(error: ErrorRecord, text: str) -> list[ErrorText]:
@@ -119,3 +122,56 @@ def _side(printing: Range, here: Sequence[str]) -> Printed:
         return "others"
     until = printing.until
     return "older" if until is not None and key(until) <= key(here[0]) else "newer"
+
+
+LEAST_ALIKE = 0.4
+"""How alike a text and a message are, from 0 to 1, so that the message is worth a look.
+Complaints stay below it.
+"""
+
+MOST_MESSAGES = 2
+"""Messages that are offered, the most alike first."""
+
+LONGEST_MESSAGE = 60
+"""Words of a text that may be one message."""
+
+
+class Resemblance(msgspec.Struct, frozen=True):
+    """A known message that a text is not, and nearly is."""
+
+    id: str
+    title: str
+    text: str
+    alike: float
+    """1 where both have the same words."""
+
+
+def resembling(kb: KnowledgeBase, text: str) -> list[Resemblance]:
+    """The known messages whose words a text nearly has, most alike first; none for a complaint."""
+    said = _words(_PREFIX.sub("", text.strip()))
+    if not said or len(said) > LONGEST_MESSAGE:
+        return []
+    known = [(wording, _words(wording.text.text)) for wording in wordings(kb)]
+    having = Counter(word for _wording, words in known for word in words)
+    found: dict[str, Resemblance] = {}
+    for wording, words in known:
+        alike = _weight(said & words, having) / _weight(said | words, having)
+        better = wording.id not in found or alike > found[wording.id].alike
+        if alike >= LEAST_ALIKE and better:
+            found[wording.id] = Resemblance(
+                wording.id, wording.error.title, wording.text.text, round(alike, 2)
+            )
+    ranked = sorted(found.values(), key=lambda resemblance: -resemblance.alike)
+    return ranked[:MOST_MESSAGES]
+
+
+_PREFIX = re.compile(r"^(?:\w+\.)*\w*(?:Error|Warning|Exception): ")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z0-9_]+(?:\.[a-z0-9_]+)*", text.lower()))
+
+
+def _weight(words: frozenset[str], having: Counter[str]) -> float:
+    """How much some words tell: the rarer in messages, the more."""
+    return sum(1 / math.log(2 + having[word]) for word in words)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 
-import msgspec
-
 from d9m.environment.environment import DEVICES
 from d9m.kb.store import KnowledgeBase
-from d9m.model.words import Words
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 
@@ -20,7 +17,7 @@ ANY_GPU = "gpu"
 def says(text: str, name: str) -> bool:
     """Whether a text in lower case has a name as a word of its own."""
     bounded = rf"(?<![\w.]){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name)
-    return re.search(bounded, text) is not None
+    return name in text and re.search(bounded, text) is not None
 
 
 def _only(values: Set[str]) -> str | None:
@@ -28,32 +25,22 @@ def _only(values: Set[str]) -> str | None:
 
 
 def gpu(kb: KnowledgeBase, text: str) -> str | None:
-    """The model that a text names; None where it compares several, if by their numbers alone."""
-    file = kb.gpus[""]
+    """The model that a text names; None where it compares several."""
     joined = re.sub(r"[\s-]+", "", text.lower())
     spaced = " ".join(re.findall(r"[a-z0-9]+", text.lower()))
-    numbers = set(re.findall(r"(?<![a-z0-9.])(\d{4})s?(?![a-z0-9.])", text.lower()))
     named: set[str] = set()
-    by_number: set[str] = set()
-    for name in file.gpus:
+    for name in kb.gpus[""].gpus:
         words = re.findall(r"[a-z0-9]+", name.lower())
-        by_number.update(numbers.intersection(words))
         if "".join(words) in joined and re.search(rf"\b{' ?'.join(words)}\b", spaced):
             named.add(name)
-    longest = {name for name in named if not any(name != one and name in one for one in named)}
-    others = {number for number in by_number if not any(number in name for name in longest)}
-    return _only(longest) if not others else None
+    return _only({name for name in named if not any(name != one and name in one for one in named)})
 
 
 def device(named: frozenset[str]) -> str | None:
     """The one device among those that a text names; the usual one goes without saying, and of one
     like Vulkan no record says anything.
     """
-    if ANY_GPU in named:
-        named -= {ANY_GPU}
-        if named <= {"cpu"}:
-            named |= {DEVICES[0]}
-    one = _only(named)
+    one = _only(named - {ANY_GPU} if named - {ANY_GPU, "cpu"} else named)
     return one if one in DEVICES[1:] else None
 
 
@@ -63,34 +50,21 @@ def kind(named: frozenset[str]) -> str | None:
 
 
 def find(kb: KnowledgeBase, text: str) -> frozenset[str]:
-    """The devices that a text names. A sentence in which all is well on one is about the others."""
+    """The devices that a text names, ``no gpu`` before ``gpu``. A sentence in which all is well on
+    one is about the others.
+    """
     words = kb.word_lists
-    names = kb.once("device names", lambda: _names(words))
-    named: set[str] = set()
+    names = [(said, name) for name, called in words.devices.items() for said in called]
+    longest_first = sorted(names, key=lambda each: -len(each[0]))
+    found: set[str] = set()
     for sentence in _SENTENCE.split(text.lower()):
         rest = sentence
-        for name in names:
-            if name.said in rest and name.pattern.search(rest) is not None:
-                named.add(name.device)
-                rest = name.pattern.sub(" ", rest)
+        for said, name in longest_first:
+            if said in rest:
+                left = re.sub(rf"(?<![\w.]){re.escape(said)}(?!\w|\.\w)", " ", rest)
+                if left != rest:
+                    found.add(name)
+                    rest = left
         if rest != sentence and any(says(rest, well) for well in words.well):
-            named.update(words.devices)
-    return frozenset(named)
-
-
-class _Name(msgspec.Struct, frozen=True):
-    """What a device is called."""
-
-    said: str
-    device: str
-    pattern: re.Pattern[str]
-
-
-def _names(words: Words) -> list[_Name]:
-    """Longest first: ``no gpu`` before ``gpu``."""
-    names: list[_Name] = []
-    for called, said_as in words.devices.items():
-        for said in said_as:
-            pattern = re.compile(rf"(?<![\w.]){re.escape(said)}(?!\w|\.\w)")
-            names.append(_Name(said, called, pattern))
-    return sorted(names, key=lambda name: -len(name.said))
+            found.update(words.devices)
+    return frozenset(found)

@@ -53,15 +53,6 @@ def meant_in(
     return asked, meant
 
 
-def framework_of(kb: KnowledgeBase, setup: Setup, named: mentions.Mentions) -> list[str]:
-    """The framework that a text means which names none, but ops that one alone has: ``DDP``."""
-    known = packages_of(kb, setup)
-    if not named.ops or mentions.frameworks(known) or bases(kb, known):
-        return []
-    shared = set(named.ops[0].packages).intersection(*(op.packages for op in named.ops))
-    return mentions.frameworks(sorted(shared)) if len(shared) == 1 else []
-
-
 def _homes(kb: KnowledgeBase, op: OpMention, known: Iterable[str]) -> list[str]:
     """The packages of an op that are meant: named ones, else frameworks, else those after which it
     is called, ``flash_attn_func``, else all that have it.

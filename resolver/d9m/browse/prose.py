@@ -1,8 +1,9 @@
-"""What of a text is sentences, and not code that was pasted with them."""
+"""Which parts of a text are sentences, and which are code, configuration or a log."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 LEAST_WORDS = 3
 """Words of a text without its code that say something."""
@@ -19,14 +20,17 @@ _IMPORT = re.compile(
 )
 _STATEMENT = re.compile(
     r"(?:>>>|@\w|def\s+\w+\(|class\s+\w+[(:]|return\b|for\s+\w[\w, ]{0,60}\s+in\s.{1,99}:$"
-    r"|with\s+\w.{1,99}:$)"
+    r"|with\s+\w.{1,99}:$|export\s+\w+=)"
 )
 _ASSIGNMENT = re.compile(
     r"[\w.]+(?:\[[^\]]*\])?(?:\s*,\s*[\w.]+)*\s*[-+*/]?=(?!=)\s*(?P<value>\S.*)$"
 )
-_CALL = re.compile(r"[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)\s*[,;]?$")
-"""One call; of several in a row somebody shows what they print."""
+_ENTRY = re.compile(r"['\"]?[A-Za-z][\w.-]*['\"]?\s*:\s*['\"]?[\w.+-]+['\"]?\s*,?$")
+_CALLS = re.compile(
+    r"[\w.]+(?:\[[^\]]*\])?\s?=\s?(?:[\w.]+\([^()]*\)|['\"\w.:-]+)|[\w.]+\([^()]*(?:\([^()]*\)[^()]*)*\)"
+)
 _SENTENCE = re.compile(r"(?<![\w.])[A-Za-z']+\s+[a-z']+\s+[a-z']+(?![\w.(=])")
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//).*")
 
 
 def prose(text: str) -> str:
@@ -37,14 +41,39 @@ def prose(text: str) -> str:
     return kept if len(words) >= LEAST_WORDS else text
 
 
+def code(text: str) -> Iterator[tuple[int, str]]:
+    """Each part of a text that is code, configuration or output, with its line."""
+    is_fenced = False
+    for number, line in enumerate(text.split("\n"), 1):
+        is_fenced ^= line.lstrip().startswith("```")
+        is_whole = is_fenced or _is_set(line) or _ENTRY.fullmatch(line.strip())
+        for unit in [line] if is_whole else _UNIT.split(line):
+            if is_whole or _is_set(unit):
+                yield number, _COMMENT.sub("", unit)
+
+
+def _is_set(unit: str) -> bool:
+    """Whether a part of a text is a statement, or sets a variable of the environment."""
+    return _is_code(unit) or _is_variable(unit.strip())
+
+
+def _is_variable(line: str) -> bool:
+    """Whether a line sets a variable of the environment."""
+    return "=" in line and line.partition("=")[0].isupper() and " " not in line
+
+
 def _is_code(unit: str) -> bool:
     """Whether a part of a text is a statement of a program."""
-    line = unit.strip()
-    if len(_OPTION.findall(line)) >= LEAST_OPTIONS:
+    line = _COMMENT.sub("", unit).strip()
+    if len(_OPTION.findall(line)) >= LEAST_OPTIONS or _STATEMENT.match(line):
         return True
-    if _STATEMENT.match(line) or _CALL.fullmatch(line):
+    if (
+        not _is_variable(line)
+        and _CALLS.search(line)
+        and not re.search(r"\w", _CALLS.sub(" ", line))
+    ):
         return True
     assignment = _ASSIGNMENT.fullmatch(line)
-    if assignment is None or line.partition("=")[0].isupper():  # a variable of the environment
+    if assignment is None or line.partition("=")[0].isupper():
         return False
     return _SENTENCE.search(assignment["value"]) is None

@@ -125,6 +125,7 @@ def _known_names(kb: KnowledgeBase) -> Iterator[str]:
     for place in kb.names:
         yield place.partition(":")[2]
     yield from (*kb.labels, *kb.settings, *kb.sources, *kb.packages, *kb.ingredients)
+    yield from (f"symptoms/{name}" for name in kb.symptoms)
     for solution in kb.solutions.values():
         yield solution.label
 
@@ -132,7 +133,10 @@ def _known_names(kb: KnowledgeBase) -> Iterator[str]:
 def _records(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
     lower = name.lower()
     key = kb.labels.get(lower) or kb.meta.aliases.get(lower) or name.replace("#", "/")
+    folder, _slash, inside = key.partition("/")
     for kind in KINDS:
+        if folder == kind.name and kb.of(kind).get(inside) is not None:
+            key = inside
         record = kb.of(kind).get(key)
         if record is None:
             continue

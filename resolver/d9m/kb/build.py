@@ -13,7 +13,15 @@ from typing import Any
 import msgspec
 
 from d9m.errors import D9mError, DataError, UsageError
-from d9m.kb import derive, kinds, measured_costs, public_names, signature_table, soundness
+from d9m.kb import (
+    derive,
+    kinds,
+    measured_costs,
+    public_names,
+    signature_table,
+    soundness,
+    symptom_index,
+)
 from d9m.kb.store import KnowledgeBase, Meta, OpEntry, OpSource, Pattern, Reached, Value
 from d9m.kb.yaml_files import Records
 from d9m.model import op_syntax, records
@@ -82,6 +90,7 @@ def tables(loaded: Records) -> dict[str, dict[str, Any]]:
         "settings": by_name,
         "setting_ids": {setting.name: id_ for id_, setting in settings.items()},
         "words": {"": loaded.words},
+        "symptom_index": {"": symptom_index.build(loaded.of(kinds.SYMPTOMS), loaded.words)},
         "gpus": {"": loaded.gpus},
         "run_days": {id_: run.date for id_, run in loaded.of(kinds.RUNS).items()},
     }

@@ -35,6 +35,7 @@ PACKAGES = RecordKind("versions", records.Package, "package", "packages")
 INGREDIENTS = RecordKind("ingredients", records.Ingredient, "ingredient", "ingredients")
 HELPERS = RecordKind("helpers", records.Helper, "helper", "helpers")
 ERRORS = RecordKind("errors", records.ErrorRecord, "error", "errors")
+SYMPTOMS = RecordKind("symptoms", records.Symptom, "symptom", "symptoms")
 PULL_REQUESTS = RecordKind("pull_requests", records.PullRequest, "pull request", "pull_requests")
 ISSUES = RecordKind("issues", records.Issue, "issue", "issues")
 MYTHS = RecordKind("myths", records.Myth, "myth", "myths", brief=True)
@@ -51,6 +52,7 @@ KINDS: tuple[RecordKind[Any], ...] = (
     INGREDIENTS,
     HELPERS,
     ERRORS,
+    SYMPTOMS,
     PULL_REQUESTS,
     ISSUES,
     MYTHS,

@@ -15,6 +15,7 @@ import msgspec
 from d9m.errors import DataError, UsageError, nearest, quote
 from d9m.kb import kinds
 from d9m.kb.kinds import RecordKind
+from d9m.kb.symptom_index import SymptomIndex
 from d9m.model import records
 from d9m.model.op_syntax import BOTH, Direction, plain
 from d9m.model.signatures import Signature, signature_in
@@ -210,6 +211,8 @@ class KnowledgeBase:
         """When a run was made, by its id: an answer need not read the whole run."""
         self.words = Table(storage, "words", Words)
         """There is one, and its key is empty."""
+        self.symptom_index = Table(storage, "symptom_index", SymptomIndex)
+        """There is one, and its key is empty."""
         self.gpus = Table(storage, "gpus", records.GpuFile)
         """There is one, and its key is empty."""
 
@@ -221,6 +224,7 @@ class KnowledgeBase:
         self.ingredients = self._records(kinds.INGREDIENTS)
         self.helpers = self._records(kinds.HELPERS)
         self.errors = self._records(kinds.ERRORS)
+        self.symptoms = self._records(kinds.SYMPTOMS)
         self.pull_requests = self._records(kinds.PULL_REQUESTS)
         self.issues = self._records(kinds.ISSUES)
         self.myths = self._records(kinds.MYTHS)

@@ -599,67 +599,46 @@ class ErrorText(Conditional, frozen=True, kw_only=True):
     when: When = {}
 
 
-class ErrorPoint(Conditional, frozen=True, kw_only=True):
-    """One more point of an advice, for those whom it concerns."""
-
-    text: Prose
-    when: When = {}
-    named: list[str] = []
-    """What a text calls the models that it is for, in lower case; without any, it is for all."""
-    unless_named: list[str] = []
-    """Where a text has one of these names as well, it is left out."""
-    lead: bool = False
-    """Whether it opens the answer where it applies; the first paragraph of the advice follows."""
-    if_named: bool = False
-    """Whether it is left out where a text names none of its packages."""
-    said: list[str] = []
-    """Groups of words (``words.yaml``): it is left out of a text that has none of them."""
-    instead: bool = False
-    """Whether it is the answer where it applies, in place of the paragraphs of the advice."""
-    switch: bool = False
-    """Whether it says how a framework is made deterministic: left out where the settings themselves
-    are shown.
-    """
-
-
 class ErrorRecord(Record, frozen=True, kw_only=True):
-    """An error, warning or alert about determinism, in every wording that shipped; or a symptom, in
-    people's words.
-    """
+    """An error, warning or alert about determinism, in every wording that shipped."""
 
     title: Prose
-    kind: Literal["error", "warning", "symptom"] = "error"
+    kind: Literal["error", "warning"] = "error"
     exception: str | None = None
     texts: list[ErrorText]
-    about: list[list[str]] = []
-    """Of a symptom: groups of words (``words.yaml``); a complaint that is meant has one of each
-    list.
-    """
-    not_about: list[str] = []
-    """Of a symptom: groups of which a complaint that is meant has none."""
-    scope: Scope = "run"
-    """Of a symptom: what should be the same and is not."""
-    packages: list[str] = []
-    """Of a symptom: packages that have a part in it, whoever names them."""
-    facts: dict[str, str] = {}
-    """For a symptom: what a text that describes it says of the program."""
-    by_settings: bool = False
-    """Of a symptom: whether the settings that `d9m advise` names are the answer."""
-    language: str | None = None
-    """Of a symptom: what the programs that it is about are written in, where that is not Python."""
-    on_runs: bool = True
-    """Of a symptom: whether runs should repeat and do not. Settings for repeated runs are no answer
-    to another one: a seed without effect, two releases that differ.
-    """
     ops: list[str] = []
     sources: list[str] = []
     advice: Prose
-    """What to do. Of a symptom: a paragraph with the answer, then one for each point."""
-    points: list[ErrorPoint] = []
-    """Of a symptom: points for some packages or releases. Where a text names none of these, the
-    points for the newest frameworks count. Those of the general symptom (``words.yaml``) belong to
-    every symptom that settings answer.
-    """
+    """What to do."""
+    evidence: list[Evidence]
+
+
+AdviceFor: TypeAlias = Literal["pytorch", "tensorflow", "jax", "other"]
+"""Whom a part of a symptom's advice is for; ``other`` is for every framework and library."""
+
+
+class Symptom(Record, frozen=True, kw_only=True):
+    """A trouble as people describe it, without a message, and what to do."""
+
+    title: Prose
+    phrases: list[str]
+    """How people say it."""
+    question: Prose
+    """What tells this symptom apart from its neighbours."""
+    diagnosis: Prose
+    """What is the matter, in at most three sentences."""
+    advice: dict[AdviceFor, Prose]
+    """What to do, in Markdown."""
+    scope: Scope = "run"
+    """What should be the same and is not."""
+    by_settings: bool = False
+    """Whether the settings that `d9m advise` names are part of the answer."""
+    packages: list[str] = []
+    """Packages that have a part in it, whoever names them."""
+    language: str | None = None
+    """What the programs that it is about are written in, where that is not Python."""
+    ops: list[str] = []
+    sources: list[str] = []
     evidence: list[Evidence]
 
 

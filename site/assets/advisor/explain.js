@@ -2,14 +2,9 @@
 
 const LEAST_WORDS = 5; // words of a wording that must stand in the text; people cut the rest off
 
-export function explain(tables, text) {
-  const messages = search(tables, text, (error) => error.kind !== "symptom");
-  return messages.length ? messages : search(tables, text, (error) => error.kind === "symptom");
-}
-
 // At each place of the text the most particular match, and each record once; first come first.
-function search(tables, text, wanted) {
-  const matches = tables.errors.filter(wanted).flatMap((error) => found(tables, error, text));
+export function explain(tables, text) {
+  const matches = tables.errors.flatMap((error) => found(tables, error, text));
   const kept = [];
   for (const match of telling(matches).sort((one, other) => other.weight - one.weight || one.start - other.start)) {
     const taken = kept.some((other) => match.start < other.end && other.start < match.end);

@@ -48,12 +48,12 @@ export class Shower {
       element("p", {}, `${error.message}.${near}`), isSentence(asked) ? this.#elsewhere(asked.trim()) : null);
   }
 
-  // Who reads sentences: this form knows messages and complaints only word for word.
+  // Who reads sentences: this form knows messages only.
   #elsewhere(text) {
     const command = `d9m explain ${quoted(text)}`;
-    return element("p", {}, "This form knows a message or a complaint only in its recorded words. ",
-      element("a", { href: `${this.root}?q=${encodeURIComponent(text)}` }, "Search the site"),
-      " for it, or ask the command line, which understands other words, too: ", element("code", {}, command), " ", copier(command, "Copy command"));
+    return element("p", {}, "This form knows messages, not complaints. ",
+      element("a", { href: `${this.root}?q=${encodeURIComponent(text)}&in=symptoms` }, "Search the symptoms"),
+      " for it, or ask the command line, which ranks them: ", element("code", {}, command), " ", copier(command, "Copy command"));
   }
 
   // A setting by its name.
@@ -67,7 +67,7 @@ export class Shower {
     const about = error.ops.length
       ? element("p", {}, "Ask about ", ...error.ops.flatMap((op) => [element("button", { type: "button", class: "d9m-copy", onclick: () => ask(error, [op]) }, op), " "]))
       : null;
-    return element("div", { class: `admonition ${error.kind === "symptom" ? "question" : "warning"}` },
+    return element("div", { class: "admonition warning" },
       element("p", { class: "admonition-title" }, error.title),
       element("p", {}, error.advice), about,
       element("p", {}, element("a", { href: `${this.root}errors/${error.id}/` }, "Every wording, causes and evidence")));

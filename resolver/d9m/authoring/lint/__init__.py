@@ -23,6 +23,7 @@ from d9m.authoring.lint import (
     references,
     releases,
     solving,
+    symptoms,
     text,
     timeline,
 )
@@ -48,6 +49,7 @@ RULES: tuple[Rule, ...] = (
     *evidence.RULES,
     *measured.RULES,
     *dates.RULES,
+    *symptoms.RULES,
     *text.RULES,
 )
 

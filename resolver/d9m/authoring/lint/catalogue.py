@@ -15,7 +15,7 @@ from d9m.model import op_syntax, records
 
 def _items(index: RecordIndex) -> Iterator[tuple[Loaded, Path, str]]:
     """Every query item of every record."""
-    for type_ in (records.Source, records.ErrorRecord):
+    for type_ in (records.Source, records.ErrorRecord, records.Symptom):
         for at, path, part in index.parts(type_):
             for place, item in enumerate(part.ops):
                 yield at, (*path, "ops", place), item

@@ -156,9 +156,14 @@ def _op_links(index: RecordIndex) -> Iterator[Link]:
     everywhere: set[str] = set()
     for catalogue in index.catalogues.values():
         everywhere.update(catalogue.ops, catalogue.reach)
-    for at, path, error in index.parts(records.ErrorRecord):
-        for place, name in _op_names(error.ops):
-            yield Link(at, (*path, "ops", place), "op or name", "ops", name, everywhere)
+    for type_ in (records.ErrorRecord, records.Symptom):
+        for at, path, part in index.parts(type_):
+            for place, name in _op_names(part.ops):
+                yield Link(at, (*path, "ops", place), "op or name", "ops", name, everywhere)
+    for at, path, symptom in index.parts(records.Symptom):
+        for place, package in enumerate(symptom.packages):
+            here = (*path, "packages", place)
+            yield Link(at, here, "package", "versions", package, index.packages)
 
 
 def _op_names(items: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -178,9 +183,10 @@ def _record_links(index: RecordIndex) -> Iterator[Link]:
         for at, path, part in index.parts(type_):
             if part.error is not None:
                 yield link(at, (*path, "error"), "error record", "errors", part.error)
-    for at, path, error in index.parts(records.ErrorRecord):
-        for place, id_ in enumerate(error.sources):
-            yield link(at, (*path, "sources", place), "source", "sources", id_)
+    for type_ in (records.ErrorRecord, records.Symptom):
+        for at, path, part in index.parts(type_):
+            for place, id_ in enumerate(part.sources):
+                yield link(at, (*path, "sources", place), "source", "sources", id_)
     known = index.kinds["sources"]
     for at, path, observation in index.parts(Observation):
         if observation.source is not None:

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
 from collections.abc import Sequence
 
-from d9m.browse.explain import Explained
+from d9m.browse.explain import Asked, Explained, NamedSetting
 from d9m.browse.explanation import Explanation, paragraphs
 from d9m.browse.subject import Subject
-from d9m.browse.unadvised_settings import NamedSetting
 from d9m.environment.version_options import naming
 from d9m.errors import nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS, Advice
+from d9m.model.records import Symptom
 from d9m.render import phrases
-from d9m.render.browse import subject_lines
+from d9m.render.browse import subject_lines, symptom
 from d9m.render.browse.show import history_table
 from d9m.render.page import WIDTH, Page, Span
 
 LONGEST_TEXT = 200
 """Characters of a known message that are shown again; the reader has the rest."""
 
+ASKED: dict[Asked, str] = {
+    "differs": "a complaint that results differ",
+    "recipe": "a question how to make a program deterministic",
+    "setting": "a question what a setting does",
+    "versions": "a question which releases are affected",
+    "error": "a question about an error without its text",
+    "seeds": "a question about other seeds",
+}
+
 
 def render(kb: KnowledgeBase, explained: Explained, width: int = WIDTH) -> Page:
     page = Page(width)
-    if any(found.certainty == "certain" for found in explained.found):
-        for found in explained.found:
-            _message(page, kb, explained, found)
-    else:
-        _complaint(page, kb, explained)
+    for found in explained.found:
+        _message(page, kb, explained, found)
+    if not explained.found:
+        _answer(page, kb, explained)
     return page
 
 
@@ -54,9 +63,10 @@ def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explana
         page.paragraph(_not_printed(kb, found, subject), style="doubt")
     elif subject is not None:
         subject_lines.write_verdict(page, kb, subject)
-    _points(page, found.advice)
+    first, *rest = paragraphs(found.advice)
+    page.paragraph(first)
+    _bullets(page, rest)
     page.gap()
-    _settings(page, explained.settings)
     for history in found.history:
         history_table(page, kb, history, titled=True)
     if found.ops:
@@ -83,175 +93,86 @@ def _releases(kb: KnowledgeBase, advice: Advice) -> str:
     return phrases.join(named)
 
 
-def _complaint(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
-    """What is named comes first, then what the words describe, then the next step."""
+def _answer(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """How the text was read, the answer that is sure, what is named, the list, what to type."""
     subject = explained.subject
-    about_names = subject is not None and subject.names_something
-    found = explained.found
-    symptoms_first = bool(found) and (not about_names or _is_described(explained))
-    _unknown(page, explained)
-    _unlisted(page, kb, explained)
-    _unknown_packages(page, kb, explained)
-    urgent = [setting for setting in explained.settings if _comes_first(explained, setting)]
-    _settings(page, urgent)
-    is_led = bool(explained.remaining_causes) or symptoms_first
-    still_first = bool(explained.remaining_causes) and not _names_cause(explained)
-    if still_first:
-        _still(page, [*explained.remaining_causes, *explained.models])
-    elif symptoms_first and not explained.remaining_causes:
-        _symptoms(page, explained)
-    if symptoms_first:
-        _reading(page, explained)
-    if subject is not None and symptoms_first and subject.ops and not _on_scope(explained):
-        subject_lines.write_aside(page, subject)
-    elif subject is not None and symptoms_first and _is_about_more(explained, subject):
-        subject_lines.write_below(page, subject)
-    elif subject is not None:
-        unnamed = (*kb.word_lists.beyond_switch, kb.word_lists.with_switch)
-        names_switch = not explained.remaining_causes and not any(
-            one.id in unnamed for one in found
-        )
-        subject_lines.write(page, kb, subject, explained.unlisted, still_first, names_switch)
-    if about_names and not symptoms_first and not explained.remaining_causes:
-        _symptoms(page, explained, other=True)
-    if not explained.remaining_causes:
-        _further(page, found)
-    elsewhere = [*([] if is_led else explained.models), *explained.other_causes]
-    if explained.remaining_causes and not still_first:
-        elsewhere = [*explained.models, *explained.remaining_causes[1:]]
-    if elsewhere:
-        page.line(Span("Where else the difference can come from", "head"))
-        _bullets(page, elsewhere)
-        page.gap()
-    _settings(page, [setting for setting in explained.settings if setting not in urgent])
+    _read_as(page, kb, explained)
+    _doubts(page, kb, explained)
+    wrong = [one for one in explained.settings if not one.is_read or one.refused is not None]
+    _settings(page, wrong)
+    names_cause = subject is not None and bool(subject.ops) and not _repeats(subject)
+    if explained.is_sure and not names_cause:
+        _sure(page, kb, explained)
+    list_first = subject is None or not (explained.is_sure or subject.names_something)
+    if list_first:
+        _list(page, explained)
+    if subject is not None:
+        subject_lines.write(page, kb, subject, explained.unlisted)
+    if explained.is_sure and names_cause:
+        _sure(page, kb, explained)
+    _settings(page, [one for one in explained.settings if one not in wrong])
+    if not list_first:
+        _list(page, explained)
     _compared(page, kb, explained)
-    _from_run_to_run(page, kb, explained)
-    if (found or subject) and all(
-        explanation.scope == "run" and explanation.on_runs for explanation in found
-    ):
+    _type(page, kb, explained)
+    is_on_runs = explained.asked in ("differs", "recipe") and not explained.is_unknown_message
+    if is_on_runs and _scope(kb, explained) == "run":
         from d9m.render.browse import next_step  # brings the recorder along
 
         next_step.write(page, kb, explained)
-    _sources(page, explained, *(explanation.id for explanation in found))
+    _sources(page, explained, *[one.id for one in explained.candidates[: explained.is_sure]])
 
 
-def _comes_first(explained: Explained, setting: NamedSetting) -> bool:
-    """Whether a setting does not do what somebody made it for. One of another framework only stands
-    for what is wanted here, where the answer says how to get that.
-    """
-    if setting.readers and any(found.is_led for found in explained.found):
-        return False
-    return not setting.is_read or bool(setting.misses) or setting.refused is not None
+def _repeats(subject: Subject) -> bool:
+    return subject.advice.outcome in REPEATS
 
 
-def _names_cause(explained: Explained) -> bool:
-    """Whether the text names an op that can differ with all settings made."""
-    subject = explained.subject
-    return subject is not None and bool(subject.ops) and subject.advice.outcome not in REPEATS
+def _scope(kb: KnowledgeBase, explained: Explained) -> str:
+    return _record(kb, explained).scope if explained.is_sure else "run"
 
 
-def _reading(page: Page, explained: Explained) -> None:
-    """How a text was read, and what else to ask for."""
-    reading = explained.reading
-    if reading is None:
-        return
-    others = phrases.join(reading.others, "or")
-    see = f"d9m show {others}" if others else "d9m list symptoms"
-    page.paragraph(f'Read as "{reading.title}". Something else? {see}', style="doubt")
+def _record(kb: KnowledgeBase, explained: Explained) -> Symptom:
+    """The symptom that is meant."""
+    return kb.symptoms[explained.candidates[0].id.partition("/")[2]]
+
+
+def _read_as(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """How the text was read, so that its author sees what was not understood."""
+    kind = "a message" if explained.is_unknown_message else ASKED[explained.asked]
+    parts = [kind]
+    for name, version in explained.packages.items():
+        parts.append(f"{phrases.title(kb, name)} {version if version != 'any' else ''}".strip())
+    if explained.device is not None:
+        parts.append(phrases.DEVICES[explained.device])
+    parts += explained.subject.ops if explained.subject is not None else []
+    page.paragraph(f"Read as: {', '.join([*parts, *explained.mentioned])}", "", "  ", "dim")
     page.gap()
 
 
-def _unlisted(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
-    """Versions that the text names and that no record knows."""
+def _doubts(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """Versions, packages and messages that d9m does not know."""
+    if explained.is_unknown_message:
+        close = " The nearest on record:" if explained.resembles else ""
+        page.paragraph(f"This is not a message that d9m knows.{close}", style="doubt")
+        _bullets(page, [f'"{one.text}" (d9m show {one.id})' for one in explained.resembles])
     for package, version in explained.unlisted.items():
-        title = phrases.title(kb, package)
-        subject = explained.subject
+        title, subject = phrases.title(kb, package), explained.subject
         is_answered = subject is not None and package in subject.advice.environment.packages
         rest = "is for the releases that it knows" if is_answered else f"leaves {title} out"
         page.paragraph(
             f"No record of d9m is about {title} {version}. What follows {rest}.", style="doubt"
         )
-
-
-def _unknown_packages(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
-    """Packages of which d9m knows nothing."""
     for name in explained.unknown_packages:
-        close = nearest(name, kb.meta.aliases)
-        meant = f" Did you mean {phrases.join(close, 'or')}?" if close else ""
+        close = phrases.join(nearest(name, kb.meta.aliases), "or")
+        meant = f" Did you mean {close}?" if close else ""
         page.paragraph(f"d9m has no records of {quote(name)}.{meant}", style="doubt")
-    if explained.unknown_packages:
-        page.gap()
-
-
-def _compared(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
-    """How to compare the releases that the text names."""
-    for package, releases in explained.releases.items():
-        command = f"{naming(package, 'any')} --diff {releases[0]}..{releases[-1]}"
-        named = phrases.join(releases)
+    if explained.asked == "error" and not explained.is_unknown_message:
+        page.paragraph('Paste the last line of the error: d9m explain "LAST LINE"', style="doubt")
+    if explained.asked == "seeds":
         page.paragraph(
-            f"You name {phrases.title(kb, package)} {named}. What changed for determinism between "
-            f"them: d9m advise {command}"
+            "Runs with other seeds give other results on purpose. Compare two runs with one seed.",
+            style="head",
         )
-
-
-def _from_run_to_run(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
-    """How to ask what else changes the answers of a server, below what its batches change."""
-    subject = explained.subject
-    if subject is None or subject.advice.scope != "batch":
-        return
-    servers = [package for package in subject.packages if kb.packages[package].is_server]
-    versions = subject.advice.environment.packages
-    named = " ".join(naming(name, versions[name]) for name in servers)
-    if named:
-        page.paragraph(f"What else changes its answers from run to run: d9m advise {named}")
-
-
-def _is_about_more(explained: Explained, subject: Subject) -> bool:
-    """Whether a symptom of runs that settings do not answer stands above ops that repeat with what
-    the text names as made.
-    """
-    first = explained.found[0]
-    if first.by_settings or first.scope != "run" or not first.on_runs or not subject.ops:
-        return False
-    needed = set[str]()
-    for op in subject.advice.ops:
-        for source in op.sources:
-            needed.update(source.solutions)
-    missing = any(not needed.isdisjoint(step.solutions) for step in subject.missing)
-    return subject.advice.outcome in REPEATS and not missing
-
-
-def _is_described(explained: Explained) -> bool:
-    """Whether a symptom answers more than what the records say of the names: it is about other
-    than runs, or every op and package that the text names repeats here, or does so in some uses, or
-    nobody has checked them.
-    """
-    subject = explained.subject
-    if explained.found[0].by_settings:
-        return True
-    if subject is None or subject.advice.scope != "run":
-        return True
-    if not any(found.on_runs for found in explained.found):
-        return True
-    if explained.found[0].certainty != "likely":
-        return False
-    return not subject.ops or subject.advice.outcome in (*REPEATS, "depends", "unknown")
-
-
-def _on_scope(explained: Explained) -> bool:
-    """Whether the records say of the names what the complaint is about."""
-    subject = explained.subject
-    return subject is None or subject.advice.scope != "run" or explained.found[0].on_runs
-
-
-def _unknown(page: Page, explained: Explained) -> None:
-    """That a message is none on record, and what it nearly is."""
-    if not explained.is_unknown_message:
-        return
-    nearest = " The nearest on record:" if explained.resembles else ""
-    page.paragraph(f"This is not a message that d9m knows.{nearest}", style="doubt")
-    for message in explained.resembles:
-        page.paragraph(f'"{message.text}" (d9m show {message.id})', "  • ", "    ")
     page.gap()
 
 
@@ -261,84 +182,66 @@ MOST_SETTINGS = 4
 
 def _settings(page: Page, settings: Sequence[NamedSetting]) -> None:
     """Settings that the text names and that are not part of the advice."""
-    if not settings:
-        return
-    page.line(Span("Settings that you mention", "head"))
+    if settings:
+        page.line(Span("Settings that you mention", "head"))
     for setting in settings[:MOST_SETTINGS]:
+        name, does, unread = setting.name, ":", ""
         meant = f" {setting.instead} was meant." if setting.instead else ""
-        does = ":"
-        if setting.is_read:
-            unread = ""
-        elif setting.readers:
+        if setting.readers:
             unread = f" Only {phrases.join(setting.readers)} reads it: no effect here.{meant}"
-        else:
+        elif not setting.is_read:
             unread = f" Nothing reads it, so it has no effect.{meant}"
-        if setting.misses:
-            does = f" does not reach {phrases.join(setting.misses)}."
-        name = setting.name
         if setting.refused is not None:
             name = f"{name}={setting.refused}"
             does = f" has no effect: it takes {phrases.join(setting.accepted, 'or')}."
-        said = f"{setting.summary}{unread}".strip()
-        page.paragraph(f"{name}{does} {said}", "  • ", "    ")
+        page.paragraph(f"{name}{does} {f'{setting.summary}{unread}'.strip()}", "  • ", "    ")
     page.gap()
 
 
-def _still(page: Page, paragraphs: Sequence[str]) -> None:
-    """What can differ although the settings are made."""
-    first, *rest = paragraphs
-    page.paragraph(first, style="head")
-    _bullets(page, rest)
-    page.gap()
+def _sure(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """The symptom that is meant, written out."""
+    record = _record(kb, explained)
+    page.line(Span(record.title, "head"))
+    page.paragraph(record.diagnosis)
+    symptom.write_advice(page, record.advice, explained.families)
 
 
-def _symptoms(page: Page, explained: Explained, other: bool = False) -> None:
-    """One symptom as the answer; two as two, with what each would mean. Of one that settings
-    answer the rest follows them.
-    """
-    found = explained.found
-    if len(found) == 1 and not other:
-        first, *rest = paragraphs(found[0].advice)
-        page.paragraph(first, style="head")
-        if found[0].by_settings:
-            _bullets(page, [*explained.models, *explained.switches, *found[0].points])
-        else:
-            _bullets(page, [*explained.models, *found[0].points, *_others(found[0], rest)])
-    elif found:
-        page.line(Span("What you describe" if other else "This can be one of two things:", "head"))
-        for number, explanation in enumerate(found, 1):
-            label = f"{number}. {explanation.title}" if len(found) > 1 else explanation.title
-            page.paragraph(label, "", "   ", "head")
-            first, *rest = paragraphs(explanation.advice)
-            page.paragraph(first)
-            _bullets(page, [*explanation.points, *_others(explanation, rest)])
-    page.gap()
-
-
-def _further(page: Page, found: list[Explanation]) -> None:
-    """What else can be the cause where the settings of an answer do not help."""
-    if len(found) != 1 or not found[0].by_settings:
+def _list(page: Page, explained: Explained) -> None:
+    """The symptoms that the text can mean, each with the question that tells it apart."""
+    if not explained.candidates:
         return
-    _first, *rest = paragraphs(found[0].advice)
-    others = _others(found[0], rest)
-    if others:
-        page.gap()
-        page.line(Span("If runs still differ", "head"))
-        _bullets(page, others)
-        page.gap()
+    page.line(Span("Which of these is it?", "head"))
+    for one in explained.candidates:
+        page.paragraph(f"{one.question} {one.title}: d9m show {one.id}", "  • ", "    ")
+    page.gap()
 
 
-def _others(found: Explanation, rest: Sequence[str]) -> list[str]:
-    """The paragraphs that are not about a named package."""
-    said = {" ".join(point.split()) for point in found.points}
-    return [paragraph for paragraph in rest if paragraph not in said]
+def _compared(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """How to compare the releases that the text names."""
+    for package, releases in explained.releases.items():
+        command = f"{naming(package, 'any')} --diff {releases[0]}..{releases[-1]}"
+        page.paragraph(
+            f"You name {phrases.title(kb, package)} {phrases.join(releases)}. What changed for "
+            f"determinism between them: d9m advise {command}"
+        )
 
 
-def _points(page: Page, advice: str) -> None:
-    """A paragraph with the answer, then one for each point."""
-    first, *rest = paragraphs(advice)
-    page.paragraph(first)
-    _bullets(page, rest)
+def _type(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
+    """What to type where the answer is not written out."""
+    if explained.asked == "versions" and explained.subject is not None:
+        for name in (*explained.subject.ops, *explained.subject.packages):
+            page.paragraph(f"Every release: d9m show {shlex.quote(name)}", "", "  ")
+    if explained.asked == "setting":
+        for setting in explained.settings:
+            page.paragraph(f"What {setting.name} sets: d9m show {shlex.quote(setting.name)}")
+    elif explained.subject is None and not explained.is_sure:
+        named = [
+            naming(name, version if version != "any" else "VERSION")
+            for name, version in explained.packages.items()
+            if name not in kb.meta.platforms
+        ]
+        command = " ".join(named) or "--torch VERSION"
+        page.paragraph(f"What to set for your program: d9m advise {command} --ops OP,OP", "", "  ")
 
 
 def _bullets(page: Page, points: Sequence[str]) -> None:
@@ -350,4 +253,3 @@ def _sources(page: Page, explained: Explained, *ids: str) -> None:
     shown = " · ".join(f"d9m show {id_}" for id_ in ids)
     source = f"Source: {shown} · " if shown else ""
     page.paragraph(f"{source}knowledge base of {explained.d9m.kb_date}", "", "  ", "dim")
-    page.gap()

@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
+from d9m.model.records import AdviceFor
 from d9m.model.when import Clause
 from d9m.render import phrases
+from d9m.render.browse import symptom
 from d9m.render.page import Page, Span
 
 Field: TypeAlias = Callable[[Page, KnowledgeBase, Any], None]
@@ -18,15 +20,7 @@ ELSEWHERE = frozenset(
     [
         *("evidence", "timeline", "title", "summary", "releases", "label", "name"),
         *("order", "folder", "imports", "value_type", "list", "number"),
-        *(
-            "about",
-            "not_about",
-            "packages",
-            "by_settings",
-            "decides",
-            "variable",
-            "variable_forms",
-        ),
+        *("packages", "by_settings", "phrases", "decides", "variable", "variable_forms"),
         *("tags", "holds", "before_import", "known_label"),
     ]
 )
@@ -105,9 +99,12 @@ def _code(page: Page, kb: KnowledgeBase, value: str) -> None:
     page.gap()
 
 
-def _advice(page: Page, kb: KnowledgeBase, value: str) -> None:
+def _advice(page: Page, kb: KnowledgeBase, value: str | dict[AdviceFor, str]) -> None:
     page.gap()
     page.line(Span("What to do", "head"))
+    if isinstance(value, dict):
+        symptom.write_advice(page, value)
+        return
     for part in value.splitlines():
         if part.strip():
             page.paragraph(part, "  ", "  ")
@@ -125,15 +122,6 @@ def _statements(title: str) -> Field:
         page.gap()
 
     return write_statements
-
-
-def _points(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
-    """Points for some packages, which they name."""
-    page.gap()
-    page.line(Span("By framework and library", "head"))
-    for point in value:
-        page.paragraph(point["text"], "  • ", "    ")
-    page.gap()
 
 
 def _statement(kb: KnowledgeBase, statement: Any) -> str:
@@ -200,6 +188,7 @@ _FIELDS: dict[str, Field] = {
     "conda": _sentence("In conda: {}."),
     "costs": _statements("What it costs"),
     "distributions": _sentence("On PyPI: {}."),
+    "diagnosis": _sentence("{}"),
     "effect": _word({"never": "Nothing reads it."}),
     "examples": _examples,
     "exception": _sentence("Raised as {}."),
@@ -222,7 +211,7 @@ _FIELDS: dict[str, Field] = {
     "optional": _if_so("Not every program needs it."),
     "left_out": _left_out,
     "overwrites": _sentence("Replaces what you have set for {}."),
-    "points": _points,
+    "question": _sentence("{}"),
     "read": _word(
         {
             "process-start": "It is read when the process starts: set it before.",

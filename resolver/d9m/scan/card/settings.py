@@ -123,7 +123,7 @@ class ProgramSettings:
             if len(call.positional) > len(known):
                 doubt = doubt or "if its arguments say so"
         value = effect.value
-        if effect.free and call is not None:
+        if effect.any_value and call is not None:
             value = next(iter((*call.positional, *call.keywords.values())), None)
         return Made(
             value,
@@ -131,7 +131,7 @@ class ProgramSettings:
             effect.place.line,
             doubt or self._doubt_of_seed(effect, value),
             call is None or not call.gets_nothing or effect.helper is not None,
-            effect.write is not None or (effect.helper is not None and not effect.free),
+            effect.write is not None or (effect.helper is not None and not effect.any_value),
             effect.by if effect.helper is not None else "",
             effect.warns,
         )
