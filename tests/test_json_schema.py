@@ -105,7 +105,7 @@ QUESTIONS = [
     "list rules",
     "list facts",
     "show UDA cumsum torch.relu TF_DETERMINISTIC_OPS tensorflow",
-    "scan --no-cache --hints .",
+    "scan --no-cache .",
     "scan --no-cache --goal repeatable .",
     "check --list",
     "check --list --framework jax --ops cumsum",

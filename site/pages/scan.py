@@ -1,10 +1,11 @@
-"""A page for each rule of the scan: what it wants, why, bad and good."""
+"""The report card, and a page for each rule of the scan: what it wants, why, bad and good."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from d9m.kb.store import KnowledgeBase
+from d9m.scan.card_line import LINES
 from d9m.scan.report.explain import as_markdown
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule
@@ -24,9 +25,11 @@ FAMILIES = {
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     families: list[tuple[str, list[ScanRule]]] = []
     for family, question in FAMILIES.items():
-        families.append((question, [rule for rule in RULES if rule.family == family]))
-    title = "Rules of the scan"
-    description = "What d9m scan finds in the code and the job files of a project."
+        found = [rule for rule in RULES if rule.family == family]
+        if found:
+            families.append((question, found))
+    title = "The scan: report card and rules"
+    description = "What d9m scan asks of a program, and what it finds in code and job files."
     yield layout.page(
         kb,
         "scan/index.md",
@@ -34,6 +37,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         title,
         description,
         families=families,
+        lines=LINES,
     )
     for rule in RULES:
         yield layout.page(

@@ -22,9 +22,9 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def scanned(*paths: str, **options: Any) -> ScanOutcome:
-    """What a scan of the current folder finds, hints included."""
+    """What a scan of the current folder finds."""
     kb = knowledge_base()
-    request = ScanRequest(paths=paths, **{"cache": False, "hints": True, "jobs": 1, **options})
+    request = ScanRequest(paths=paths, **{"cache": False, "jobs": 1, **options})
     return scan(kb, request, configured(kb, request))
 
 

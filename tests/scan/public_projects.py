@@ -23,9 +23,9 @@ Finding = tuple[str, str, str, int]
 
 
 def findings(checkout: Path) -> list[Finding]:
-    """Return what a scan of a checkout finds, hints included, in order."""
+    """Return what a scan of a checkout finds, in order."""
     done = subprocess.run(
-        [sys.executable, "-m", "d9m", "scan", "--hints", "--format", "json", "--no-cache", "."],
+        [sys.executable, "-m", "d9m", "scan", "--format", "json", "--no-cache", "."],
         cwd=checkout,
         capture_output=True,
         text=True,

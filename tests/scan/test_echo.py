@@ -22,12 +22,14 @@ def setup(seed):
 """
 
 
-def test_a_program_says_what_it_seeds_draws_and_wants() -> None:
+def test_a_program_says_which_files_it_reaches_and_what_is_set() -> None:
     answer = scanned({"train.py": TRAIN, "tools.py": TOOLS, "other.py": "x = 1\n"}, torch="2.4.1")
     (program,) = answer.programs
-    assert (program.path, program.files, program.wants) == ("train.py", 2, "repeatable")
-    assert (program.seeds, program.draws) == (["PyTorch"], ["Python's random"])
-    assert [(place.path, place.line) for place in program.switches] == [("tools.py", 6)]
+    assert (program.path, program.files) == ("train.py", ["tools.py", "train.py"])
+    lines = {check.name: check for check in program.checks}
+    assert (lines["seeds"].status, lines["flag"].status) == ("missing", "missing")
+    assert "random.seed is set nowhere" in lines["seeds"].text
+    assert "CUBLAS_WORKSPACE_CONFIG" in lines["flag"].text
 
 
 def test_an_environment_says_where_its_versions_come_from() -> None:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from d9m.scan.syntax.names import Names
+from d9m.scan.reading.names import Names
 
 TABLE = {
     "import torch\nZ = torch.histc(x)": "torch.histc",

@@ -116,7 +116,7 @@ def test_a_baseline_leaves_what_is_new(here: Path) -> None:
     write(here, {"known.json": text, "a.py": f"\n{IDLE}c = 1  # d9m: ignore[order]\n", "b.py": ""})
     assert len(codes(scanned())) == 2
     kb = knowledge_base()
-    request = ScanRequest(cache=False, hints=True)
+    request = ScanRequest(cache=False)
     report = scan(kb, request, configured(kb, request), read_baseline("known.json")).report
     assert [finding.line for finding in report.findings] == [3]
     assert (report.known, report.gone) == (1, ["unused-ignore b.py"])
@@ -175,7 +175,10 @@ def test_a_fix_changes_its_place_and_nothing_else(here: Path, before: str, after
     assert codes(scanned()) == []
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+FOUND = [rule for rule in RULES if rule.severity != "missing"]
+
+
+@pytest.mark.parametrize("rule", FOUND, ids=lambda rule: rule.code)
 def test_a_fix_ends_its_finding_and_is_made_once(here: Path, rule: ScanRule) -> None:
     write(here, {rule.sample: rule.bad, "requirements.txt": "torch==2.4.1\n"})
     fixes = [one.fix for one in scanned().report.findings if one.code == rule.code and one.fix]
@@ -207,8 +210,7 @@ def test_one_of_two_listings_that_belong_together_is_not_sorted_alone(here: Path
     write(here, {"a.py": TWINS.format("os.listdir(root)")})
     found = [one for one in scanned().report.findings if one.code == "unsorted-listing"]
     ways = [one.way_out for one in found]
-    same = "and the same in line {}: their elements may belong together"
-    assert ways == [f"sorted(os.listdir(root)), {same.format(line)}" for line in (5, 4)]
+    assert ways == ["sorted(os.listdir(root))"] * 2
     assert fix() == []
     assert fix(unsafe=True) == ["a.py"]
     assert (here / "a.py").read_text().count("sorted(") == 2
@@ -540,7 +542,6 @@ SCRIPT = "import random\n\nrandom.seed(1)\n"
             {"a.py": SCRIPT, "b.py": 'import importlib\nimportlib.import_module("old")\n'},
             ["old.py"],
         ),
-        ({"b.py": SCRIPT, "a.py": 'import runpy\nrunpy.run_path("./old.py")\n'}, ["old.py"]),
         ({"a.py": SCRIPT, "run.sh": 'srun bash -c "python old.py"\n'}, ["old.py"]),
         ({"a.py": SCRIPT, "old.py": "import torch\ndef ("}, ["old.py"]),
         ({"a.py": SCRIPT, "old.py": 'if __name__ == "__main__":\n(' }, ["old.py"]),
@@ -552,7 +553,7 @@ SCRIPT = "import random\n\nrandom.seed(1)\n"
         "imported", "imported by an import", "started", "started as a module", "configured",
         "left over", "beside a job", "beside an empty file", "beside an empty notebook",
         "beside a job alone",
-        "imported by a file that is no program", "imported by a name", "run by a path",
+        "imported by a file that is no program", "imported by a name",
         "started in a shell", "names a framework", "has a main block",
         "names a framework in UTF-16", "beside versions alone", "alone",
     ],
@@ -648,16 +649,10 @@ def test_several_processes_and_a_cache_change_nothing(
     assert len(scanned(cache=True, select=("unused-ignore",)).report.findings) == 89
 
 
-def test_the_last_answer_is_kept_for_the_same_question_alone(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cache_answers_every_question_anew(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(here, {"a.py": IDLE, "b.py": IDLE, "d9m.toml": ""})
-    kept = here / ".d9m_cache" / "outcome"
     whole = scanned(cache=True)
     assert scanned(cache=True, jobs=2) == whole
-    written = kept.stat().st_mtime_ns
-    assert scanned(cache=True) == whole
-    assert kept.stat().st_mtime_ns == written
     assert len(whole.report.findings) == 2
     assert len(scanned("a.py", cache=True).report.findings) == 1
     assert not scanned(cache=True, ignore=("unused-ignore",)).report.findings
@@ -666,8 +661,6 @@ def test_the_last_answer_is_kept_for_the_same_question_alone(
     write(here, {"d9m.toml": ""})
     assert scanned(cache=True) == whole
     (here / "b.py").unlink()
-    assert len(scanned(cache=True).report.findings) == 1
-    kept.write_bytes(kept.read_bytes()[:-9])
     assert len(scanned(cache=True).report.findings) == 1
     (here / "below").mkdir()
     monkeypatch.chdir(here / "below")
@@ -695,25 +688,3 @@ def test_equal_bytes_whatever_the_hash_seed(here: Path) -> None:
         assert done.returncode == 1
         outputs.add(done.stdout)
     assert len(outputs) == 1
-
-
-@pytest.mark.parametrize(
-    ("configuration", "is_seeded"),
-    [
-        ("seed: 1\nset: !apply:torch.manual_seed [!ref <seed>]\n", False),
-        ("seed: 1\nset: !apply:random.seed [!ref <seed>]\n", True),
-        ("seed: 1\nset: !apply:lab.seeds.seed_all [!ref <seed>]\n", True),
-        ("seed: 1\nset: !apply:lab.seeds.other [!ref <seed>]\n", False),
-    ],
-)
-def test_a_configuration_can_seed(here: Path, configuration: str, is_seeded: bool) -> None:
-    files: dict[str, str | bytes] = {
-        "prepare.py": (
-            'import os\nimport random\n\nfiles = os.listdir("data")\nrandom.shuffle(files)\n'
-        ),
-        "lab/seeds.py": "import random\n\ndef seed_all(seed):\n    random.seed(seed)\n",
-        "hparams.yaml": configuration,
-    }
-    write(here, files)
-    found = [one for one in scanned().report.findings if one.code == "unsorted-listing"]
-    assert [("Nothing seeds" in one.message) for one in found] == [not is_seeded]

@@ -9,12 +9,12 @@ from public_projects import HELD, differences
 
 
 def test_gone_and_new_findings_are_named_as_often_as_they_occur() -> None:
-    one, other = ("error", "refused-value", "a.py", 1), ("hint", "no-seed", "b.py", 2)
+    one, other = ("error", "refused-value", "a.py", 1), ("place", "no-seed", "b.py", 2)
     assert list(differences([one, one, other], [one])) == [
         "gone: error refused-value a.py:1",
-        "gone: hint no-seed b.py:2",
+        "gone: place no-seed b.py:2",
     ]
-    assert list(differences([list(one)], [one, other])) == ["new: hint no-seed b.py:2"]
+    assert list(differences([list(one)], [one, other])) == ["new: place no-seed b.py:2"]
 
 
 def test_each_project_has_its_commit_and_its_findings() -> None:

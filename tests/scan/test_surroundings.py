@@ -15,7 +15,6 @@ from d9m.scan.surroundings.surrounding import ScanEnvironment, StatedVersion
 from d9m.scan.surroundings.surroundings import surroundings
 from d9m.scan.versions.project_files import poetry_range
 from d9m.scan.versions.read import read_versions
-from d9m.scan.versions.stated import FileVersions
 from golden import knowledge_base
 from scan.projects import vocabulary
 
@@ -202,17 +201,6 @@ def tensorflow(code: bytes, path: str, others: Mapping[str, str]) -> StatedVersi
     return found[folder].packages.get("tensorflow")
 
 
-def test_calls_that_later_releases_lack_say_which_release_is_meant() -> None:
-    said = StatedVersion("1.15.5", "range", "src/main.py:3", "1.0.0", True)
-    assert tensorflow(TENSORFLOW_1, "src/main.py", {}) == said
-    assert tensorflow(TENSORFLOW_1, "src/deep/main.py", {}) == StatedVersion(
-        "1.15.5", "range", "src/deep/main.py:3", "1.0.0", True
-    )
-    assert tensorflow(TENSORFLOW_1, "src/main.py", {"requirements.txt": "tensorflow\n"}) == said
-    assert tensorflow(EITHER, "src/main.py", {}) is None
-    assert tensorflow(COMPATIBLE, "src/main.py", {}) is None
-
-
 @pytest.mark.parametrize("pins", ["requirements.txt", "src/requirements.txt"])
 def test_a_stated_release_counts_more_than_calls(pins: str) -> None:
     found = tensorflow(TENSORFLOW_1, "src/main.py", {pins: "tensorflow==1.12.0\n"})
@@ -220,46 +208,11 @@ def test_a_stated_release_counts_more_than_calls(pins: str) -> None:
     assert found.version == "1.12.0"
 
 
-@pytest.mark.parametrize(
-    ("range_", "newest", "oldest"),
-    [(">=1.12", "1.15.5", "1.12.0"), ("<1.14", "1.13.2", "1.0.0"), (">=2.4", "2.21.0", "2.4.0")],
-)
-def test_calls_narrow_a_stated_range(range_: str, newest: str, oldest: str) -> None:
-    found = tensorflow(TENSORFLOW_1, "main.py", {"requirements.txt": f"tensorflow{range_}\n"})
-    assert found == StatedVersion(newest, "range", "requirements.txt:1", oldest)
-
-
-def test_code_for_both_releases_says_of_neither() -> None:
-    newer = b"import tensorflow as tf\n\ntf.random.set_seed(1)\n"
-    stated: list[tuple[str, FileVersions]] = []
-    for path, code in (("lib/old.py", TENSORFLOW_1), ("lib/new.py", newer)):
-        stated.append((path, read_file(vocabulary(), path, "python", code).versions))
-    found = surroundings(knowledge_base(), stated, [path for path, _said in stated])[0]
-    assert "tensorflow" not in found["lib"].packages
-    apart = [stated[0], ("main.py", stated[1][1])]
-    found = surroundings(knowledge_base(), apart, ["lib/old.py", "main.py"])[0]
-    assert found[""].packages["tensorflow"].oldest == "2.0.0"
-    assert found["lib"].packages["tensorflow"].version == "1.15.5"
-    found = surroundings(knowledge_base(), stated[1:], ["lib/new.py"])[0]
-    assert found["lib"].packages["tensorflow"].oldest == "2.0.0"
-
-
 def test_an_environment_of_conda_is_known_by_what_it_holds() -> None:
     text = "channels:\n- pytorch\ndependencies:\n- pytorch=2.4.1\n- pip:\n  - gym==0.21.0\n"
     packages = around({"environment/linux-gpu-env.yml": text})[0][""].packages
     assert packages["torch"].version == "2.4.1"
     assert packages["gym"].version == "0.21.0"
-
-
-def test_a_folder_of_environments_speaks_for_the_one_above() -> None:
-    files = {"environment/gpu.txt": "", "train.py": "", "environment/docker/build.py": ""}
-    pins = {"environment/requirements.txt": "torch==2.4.1\n"}
-    assert torch({**files, **pins}) == StatedVersion(
-        "2.4.1", "pinned", "environment/requirements.txt:1"
-    )
-    inside = {**pins, "train.py": "", "environment/wrap.py": ""}
-    assert torch(inside) is None
-    assert torch(inside, "environment") is not None
 
 
 def test_the_other_releases_that_files_state_are_kept() -> None:

@@ -42,7 +42,6 @@ def test_all_that_a_scan_can_read_in_order(project: Path) -> None:
     found = walk(["."])
     assert found.files == (
         (".github/workflows/ci.yml", "yaml"),
-        ("README.md", "readme"),
         ("notes/a.ipynb", "notebook"),
         ("old/third.py", "python"),
         ("pkg/model.py", "python"),
@@ -210,7 +209,8 @@ def test_a_folder_that_cannot_be_listed_is_unread(
 def test_what_is_left_out_is_named(project: Path) -> None:
     found = walk(["."], exclude=["old"])
     assert found.left_out == (
-        "tests (--tests scans them)", ".venv/", "env/", "node_modules/", "what exclude names",
+        "tests (--tests scans them)", ".venv/", "env/", "files of other kinds", "node_modules/",
+        "what exclude names",
     )  # fmt: skip
     git(project, "init", "sub")
     git(project, "init")

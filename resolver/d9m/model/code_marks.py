@@ -44,10 +44,6 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls that seed the global generator with their first argument."""
     draws: list[str] = []
     """Calls that draw from the global generator."""
-    fills_constant: list[str] = []
-    """Calls that overwrite what they get, or the object they belong to, without chance."""
-    parameters: list[str] = []
-    """Attributes of a layer that hold what it draws when it is made."""
     no_draws: list[str] = []
     """Among those names, the ones that draw nothing, or from a generator of their own."""
     seed_needed_by: list[str] = []
@@ -56,15 +52,9 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Call that makes a generator, which is random if it gets no seed -> parameter of the seed."""
     reseeds: list[str] = []
     """Methods that seed a generator later."""
-    holds_state: list[str] = []
-    """Attributes of a generator that hold its state; to assign one seeds it."""
     environments: dict[str, list[str]] = {}
     """Call that makes an environment to learn in, with a generator of its own -> the settings that
     seed it.
-    """
-    spaces: dict[str, list[str]] = {}
-    """How programs draw from a space of an environment, by attribute and method
-    (``action_space.sample``) -> the settings that seed it: the seed of the environment does not.
     """
     plays: list[str] = []
     """Methods of an environment that draw from its generator."""
@@ -73,28 +63,14 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     seeded_in_workers: When | None = None
     """Where every worker of a loader seeds it, with a number that the loader draws."""
     loaders: dict[str, Loader] = {}
-    datasets: list[str] = []
-    """Classes whose objects a loader reads in its workers."""
-    steps: list[str] = []
-    """Calls that make a step of a dataset from a function, which the workers of a loader run."""
-    hooks: dict[str, list[str]] = {}
-    """Class to derive from -> the methods that the library calls, but for those with ``__``."""
-    asks_for_worker: list[str] = []
-    """Calls that say which worker a process is."""
     models: list[str] = []
     """Classes whose objects draw their weights when they are made."""
-    fills: str | None = None
-    """The setting by which a switch fills new memory."""
     chance: list[str] = []
     """Calls that give something else in every run: a clock, the number of the process."""
     listings: list[str] = []
     """Calls that list something in no fixed order."""
-    listed_in_order: list[str] = []
-    """Parts of a path, in lower case, on which its listings are in order: a store that sorts."""
     walks: list[str] = []
     """Among them, those that list a folder and all below it, each as its path, folders, files."""
-    listing_iterators: list[str] = []
-    """Among them and the methods, those that give an iterator: it has no length and no places."""
     listing_methods: list[str] = []
     """Methods that do, of objects that `listing_makers` make."""
     listing_makers: list[str] = []
@@ -104,26 +80,14 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Calls whose result is the same in whatever order they get the elements."""
     order_bound: list[str] = []
     """Calls whose result depends on the order of what they get."""
-    order_kept: list[str] = []
-    """Calls that give the elements of what they get in the same order, such as a progress bar."""
-    finds_places: list[str] = []
-    """Calls that say where in a list something stands, such as its least element."""
-    asks_shape: list[str] = []
-    """Calls that ask for the shape or type of what they get, and not for what it holds."""
-    alphabets: list[str] = []
-    """Names of characters, to make a name at random."""
     shows: list[str] = []
     """Calls that show what they get to whoever watches, or wait that long, and keep nothing."""
-    builds_nothing: list[str] = []
-    """Modules of a library that hold no layers."""
     writes_down: list[str] = []
     """Calls that show or store what they get, such as a line in a log."""
     starts_process: list[str] = []
     """Calls that start a process, with the environment as it is then."""
     imports_named: list[str] = []
     """Calls that import what a text names."""
-    calls_named: list[str] = []
-    """Calls that run whatever function of the program somebody names on its command line."""
     makes_option: list[str] = []
     """Methods that give a program an option of its command line."""
     trains: list[str] = []
@@ -138,8 +102,8 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """Names whose calls give tensors of whole numbers, which have no gradient."""
     layers: list[str] = []
     """Names whose calls make an object that gives a tensor when it is called."""
-    call_arguments: dict[str, list[str]] = {}
-    """Class of layers -> arguments that a call of its objects takes and that decide on its ops."""
+    collectives: list[str] = []
+    """Calls with which a process joins others, to add up what each has computed."""
     compiles: list[str] = []
     """Calls that give a compiled form of what they get, to be called in its place."""
     own_methods: list[str] = []

@@ -297,6 +297,8 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """Settings without these values of which this one has no effect."""
     refuses: list[str] = []
     """Values that undo what it is set for: ``PYTHONHASHSEED=random``."""
+    default: str | None = None
+    """Its value where nothing sets it, in every release that reads it."""
     decides: dict[str, dict[str, str]] = {}
     """Value -> facts that a program has which sets it: new memory is not filled."""
     when: When = {}

@@ -22,6 +22,9 @@ class Suite:
             self._suite, "testcase", {"classname": classname, "name": name, **more}
         )
 
+    def is_filled(self) -> bool:
+        return len(self._suite) > 0
+
     def text(self, said: Sequence[str]) -> str:
         """The file. `said`: lines about the whole."""
         cases = list(self._suite)

@@ -1,4 +1,4 @@
-"""What a scan read and answered, kept for the next: ``.d9m_cache/`` at the root of the scan."""
+"""What a scan read, kept for the next: ``.d9m_cache/`` at the root of the scan."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import functools
 import hashlib
 import os
 import sys
-from collections.abc import Mapping
-from typing import TypeVar
 
 import msgspec
 
@@ -18,12 +16,10 @@ from d9m.kb.store import KnowledgeBase
 from d9m.scan.file_kinds import Kind
 from d9m.scan.file_names import on_disk
 from d9m.scan.read_file import FileRead, load
-from d9m.scan.result import ScanOutcome
 from d9m.scan.walk import Walk
 
 FOLDER = ".d9m_cache"
 _FILES = "files"
-_OUTCOME = "outcome"
 
 
 class _Reads(msgspec.Struct, array_like=True):
@@ -32,18 +28,9 @@ class _Reads(msgspec.Struct, array_like=True):
     """By path: the digest of the file, and what was read of it."""
 
 
-class _Answer(msgspec.Struct, array_like=True):
-    made_by: str
-    question: str
-    outcome: bytes
-
-
-_Content = TypeVar("_Content", _Reads, _Answer)
-
-
 class Cache:
-    """Reads of one root, and the last answer about it. What another d9m, Python or edition of the
-    records left there is forgotten.
+    """Reads of one root. What another d9m, Python or edition of the records left there is
+    forgotten.
     """
 
     def __init__(self, kb: KnowledgeBase, root: str) -> None:
@@ -55,30 +42,12 @@ class Cache:
 
     @functools.cached_property
     def _entries(self) -> dict[str, tuple[str, bytes]]:
-        stored = self._load(_FILES, _Reads)
-        return stored.entries if stored is not None else {}
-
-    def _load(self, name: str, kind: type[_Content]) -> _Content | None:
         try:
-            content = files.content(os.path.join(self._folder, name))
-            stored = msgspec.msgpack.decode(content, type=kind)
+            content = files.content(os.path.join(self._folder, _FILES))
+            stored = msgspec.msgpack.decode(content, type=_Reads)
         except (OSError, DataError, *files.UNREADABLE):
-            return None
-        return stored if stored.made_by == self._made_by else None
-
-    def outcome(self, question: str) -> ScanOutcome | None:
-        """The last answer, if the question was the same."""
-        stored = self._load(_OUTCOME, _Answer)
-        if stored is None or stored.question != question:
-            return None
-        try:
-            return msgspec.msgpack.decode(stored.outcome, type=ScanOutcome)
-        except files.UNREADABLE:
-            return None
-
-    def keep(self, question: str, outcome: ScanOutcome) -> None:
-        answer = _Answer(self._made_by, question, msgspec.msgpack.encode(outcome))
-        self._write(_OUTCOME, msgspec.msgpack.encode(answer))
+            return {}
+        return stored.entries if stored.made_by == self._made_by else {}
 
     def get(self, path: str, digest: str) -> FileRead | None:
         """What was read of a file, if its bytes are still the same."""
@@ -102,11 +71,11 @@ class Cache:
         for path in sorted(self._entries):
             if os.path.lexists(on_disk(self._root, path)):
                 kept[path] = self._entries[path]
-        self._write(_FILES, msgspec.msgpack.encode(_Reads(self._made_by, kept)))
+        self._write(msgspec.msgpack.encode(_Reads(self._made_by, kept)))
 
-    def _write(self, name: str, encoded: bytes) -> None:
+    def _write(self, encoded: bytes) -> None:
         """A folder that cannot be written is left alone."""
-        partial = os.path.join(self._folder, f"{name}.{os.getpid()}")
+        partial = os.path.join(self._folder, f"{_FILES}.{os.getpid()}")
         with contextlib.suppress(OSError):
             os.makedirs(self._folder, exist_ok=True)
             ignore = os.path.join(self._folder, ".gitignore")
@@ -116,7 +85,7 @@ class Cache:
             try:
                 with open(partial, "wb") as file:
                     file.write(encoded)
-                os.replace(partial, os.path.join(self._folder, name))
+                os.replace(partial, os.path.join(self._folder, _FILES))
             finally:
                 with contextlib.suppress(OSError):
                     os.unlink(partial)
@@ -134,12 +103,6 @@ def digests_of(walk: Walk) -> dict[str, str]:
 
 def _digest(kind: Kind, data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16, person=kind.encode()).hexdigest()
-
-
-def question_of(digests: Mapping[str, str], *asked: object) -> str:
-    """The identity of a question: what is asked, from which folder, about which bytes."""
-    whole = msgspec.msgpack.encode((os.getcwd(), digests, asked), order="deterministic")
-    return hashlib.blake2b(whole, digest_size=16).hexdigest()
 
 
 def _last_edit() -> int:

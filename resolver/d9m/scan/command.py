@@ -6,27 +6,29 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 from typer.core import TyperCommand
 
 from d9m.cli import options, output
-from d9m.errors import UsageError, printable, quote
+from d9m.errors import ExitCode, UsageError, printable, quote
 from d9m.exit_codes import CommandResult, exit_code
 from d9m.kb.locate import open_knowledge_base
 from d9m.scan.file_names import printable_path
+from d9m.scan.result import missing, without_places
 
 if TYPE_CHECKING:
     from d9m.environment.environment import Setup
     from d9m.kb.store import KnowledgeBase
     from d9m.render.page import Page
     from d9m.scan.configuration import Configuration
-    from d9m.scan.fixes import RefusedFix
+    from d9m.scan.fixes import FixedFile, RefusedFix
     from d9m.scan.result import ScanOutcome
     from d9m.scan.scanning import ScanRequest
 
 FORMATS = ("text", "json", "sarif", "github", "markdown", "junit")
 GOALS = ("auto", "seeded", "repeatable")
-FAIL_ON = ("error", "warning", "hint", "never")
+FAIL_ON = ("error", "missing", "place", "never")
 MOST_ROUNDS = 10
 """Rounds of fixes: a fix that overlaps another waits for the next round."""
 
@@ -70,12 +72,12 @@ def command(
         typer.Argument(help="Folders and files; default: the current folder."),
     ] = None,
     facts: options.Facts = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 for a missing line of a card, too.")
+    ] = False,
     goal: Annotated[
         str | None,
-        typer.Option(
-            metavar="auto|seeded|repeatable",
-            help="What programs should reach; auto: what each one asks for.",
-        ),
+        typer.Option(metavar="auto|repeatable", help="repeatable: the same as --strict."),
     ] = None,
     select: Annotated[
         list[str] | None,
@@ -85,7 +87,10 @@ def command(
         list[str] | None,
         typer.Option("--ignore", metavar="CODE", help="Leave out these codes or families."),
     ] = None,
-    hints: Annotated[bool, typer.Option("--hints", help="Also show hints.")] = False,
+    places: Annotated[
+        bool,
+        typer.Option("--places", "--hints", help="List all places where order or chance enters."),
+    ] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Make the safe fixes.")] = False,
     unsafe: Annotated[
         bool, typer.Option("--unsafe", help="With --fix or --diff: also the unsafe fixes.")
@@ -103,13 +108,13 @@ def command(
         bool, typer.Option("--write-baseline", help="Write all findings to the baseline.")
     ] = False,
     fail_on: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--fail-on",
-            metavar="error|warning|hint|never",
-            help="Exit with 1 for findings of this severity or worse.",
+            metavar="error|missing|never",
+            help="Exit with 1 for these or worse; missing is --strict.  [default: error]",
         ),
-    ] = "warning",
+    ] = None,
     format_: Annotated[str, output.formats(*FORMATS)] = "text",
     out: output.Out = None,
     color: output.Color = "auto",
@@ -136,10 +141,11 @@ def command(
         str | None, typer.Option("--explain", metavar="CODE", help="What a rule wants, and why.")
     ] = None,
 ) -> None:
-    """Check a project's code and job files for settings that are missing, wrong or too late."""
+    """Print a report card for each program of a project: is it set up to be deterministic?"""
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)
-    output.one_of("--fail-on", fail_on, FAIL_ON)
+    if fail_on is not None:
+        output.one_of("--fail-on", fail_on, FAIL_ON)
     if goal is not None:
         output.one_of("--goal", goal, GOALS)
     if unsafe and not (fix or diff):
@@ -160,10 +166,9 @@ def command(
     request = ScanRequest(
         paths=tuple(paths or ()),
         setup=_setup(kb, place, facts),
-        goal=goal,  # type: ignore[arg-type]
+        goal="repeatable" if strict or fail_on == "missing" else goal,  # type: ignore[arg-type]
         select=_words(select),
         ignore=_words(ignore),
-        hints=hints or fail_on == "hint",
         tests=tests,
         changed=changed,
         cache=not no_cache,
@@ -180,31 +185,35 @@ def command(
             output.write(render_baseline(known), file)
             typer.echo(f"{file}: {len(known)} findings", err=True)
         _say_unread(outcome)
-        raise _end(outcome, "never", allow_unknown)
+        raise _end(outcome, False, allow_unknown)
     old = None if file is None else read_baseline(file)
     outcome = scan(kb, request, configuration, old)
     if diff:
-        patch, refusals = _patch(outcome, unsafe)
+        patch, refusals = _patch(outcome, unsafe, places)
         output.write_bytes(patch, out)
         _say_refused(refusals)
         _say_unread(outcome)
-        raise _end(outcome, fail_on, allow_unknown, bool(refusals))
+        raise _end(outcome, fail_on != "never", allow_unknown, bool(refusals))
     refusals: list[RefusedFix] = []
     for _round in range(MOST_ROUNDS if fix else 0):
-        count, refusals = _make_fixes(outcome, unsafe)
+        count, refusals = _make_fixes(outcome, unsafe, places)
         if not count:
             break
         outcome = scan(kb, request, configuration, old)
     _say_refused(refusals)
-    _deliver(outcome, format_, color, out, statistics)
-    raise _end(outcome, fail_on, allow_unknown, bool(refusals))
+    _deliver(outcome, format_, color, out, statistics, places)
+    raise _end(outcome, fail_on != "never", allow_unknown, bool(refusals))
 
 
 def _explain(code: str, color: str, out: str | None) -> None:
+    from d9m.scan.card_line import LINES
     from d9m.scan.report import explain
     from d9m.scan.selection import find_rule
 
-    output.show(explain.render(find_rule(code), output.width(out)), color, out)
+    width = output.width(out)
+    is_line = code in LINES
+    page = explain.render_line(code, width) if is_line else explain.render(find_rule(code), width)
+    output.show(page, color, out)
 
 
 def _setup(
@@ -242,23 +251,30 @@ def _whole(request: ScanRequest, file: str | None) -> None:
     output.writable(file)
 
 
-def _patch(outcome: ScanOutcome, unsafe: bool) -> tuple[bytes, list[RefusedFix]]:
+def _fixed(
+    outcome: ScanOutcome, unsafe: bool, places: bool
+) -> tuple[list[FixedFile], list[RefusedFix]]:
+    """Return the files with the fixes of errors, and with `places` of places as well."""
     from d9m.scan.fixes import fixed_files
 
     root, kinds = outcome.walk.root, dict(outcome.walk.files)
-    fixed, refusals = fixed_files(root, kinds, outcome.report.findings, unsafe)
-    return b"".join(file.diff(root) for file in fixed), refusals
+    report = outcome.report if places else without_places(outcome.report)
+    return fixed_files(root, kinds, report.findings, unsafe)
 
 
-def _make_fixes(outcome: ScanOutcome, unsafe: bool) -> tuple[int, list[RefusedFix]]:
-    """Fix what is shown. Return how many fixes were made, and the files that were not fixed."""
-    from d9m.scan.fixes import fixed_files, write_fixed
+def _patch(outcome: ScanOutcome, unsafe: bool, places: bool) -> tuple[bytes, list[RefusedFix]]:
+    fixed, refusals = _fixed(outcome, unsafe, places)
+    return b"".join(file.diff(outcome.walk.root) for file in fixed), refusals
 
-    root, kinds = outcome.walk.root, dict(outcome.walk.files)
-    fixed, refusals = fixed_files(root, kinds, outcome.report.findings, unsafe)
+
+def _make_fixes(outcome: ScanOutcome, unsafe: bool, places: bool) -> tuple[int, list[RefusedFix]]:
+    """Return how many fixes were made, and the files that were not fixed."""
+    from d9m.scan.fixes import write_fixed
+
+    fixed, refusals = _fixed(outcome, unsafe, places)
     count = 0
     for file in fixed:
-        refusal = write_fixed(root, file)
+        refusal = write_fixed(outcome.walk.root, file)
         if refusal is not None:
             refusals.append(refusal)
             continue
@@ -285,9 +301,18 @@ def _say(sentence: str) -> None:
 
 
 def _deliver(
-    outcome: ScanOutcome, format_: str, color: str, out: str | None, statistics: bool
+    outcome: ScanOutcome,
+    format_: str,
+    color: str,
+    out: str | None,
+    statistics: bool,
+    places: bool,
 ) -> None:
-    output.show(_rendered(outcome, format_, out, statistics), color, out)
+    if format_ not in ("json", "text") and not places:
+        report = without_places(outcome.report)
+        hidden = tuple(one for one in outcome.hidden if one.finding.severity != "place")
+        outcome = msgspec.structs.replace(outcome, report=report, hidden=hidden)
+    output.show(_rendered(outcome, format_, out, statistics, places), color, out)
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if format_ == "github" and summary:
         from d9m.scan.report import markdown
@@ -299,7 +324,9 @@ def _deliver(
             raise UsageError(f"cannot write {quote(summary)}: {error.strerror or error}") from None
 
 
-def _rendered(outcome: ScanOutcome, format_: str, out: str | None, statistics: bool) -> str | Page:
+def _rendered(
+    outcome: ScanOutcome, format_: str, out: str | None, statistics: bool, places: bool
+) -> str | Page:
     report = outcome.report
     if format_ == "json":
         from d9m.render import as_json
@@ -312,7 +339,7 @@ def _rendered(outcome: ScanOutcome, format_: str, out: str | None, statistics: b
     if format_ == "text":
         from d9m.scan.report import text
 
-        return text.render(report, output.width(out), statistics)
+        return text.render(report, output.width(out), statistics, places)
     from d9m.scan.report import github, junit, markdown
 
     module = {"github": github, "markdown": markdown, "junit": junit}[format_]
@@ -320,16 +347,27 @@ def _rendered(outcome: ScanOutcome, format_: str, out: str | None, statistics: b
 
 
 def _end(
-    outcome: ScanOutcome, fail_on: str, allow_unknown: bool, is_refused: bool = False
+    outcome: ScanOutcome, is_failing: bool, allow_unknown: bool, is_refused: bool = False
 ) -> typer.Exit:
-    """Return how the command ends. `is_refused`: a fix was not made that was asked for."""
-    report = outcome.report
-    failing = FAIL_ON[: FAIL_ON.index(fail_on) + 1] if fail_on != "never" else ()
+    return typer.Exit(ending(outcome, is_failing, allow_unknown, is_refused))
+
+
+def ending(
+    outcome: ScanOutcome,
+    is_failing: bool = True,
+    allow_unknown: bool = False,
+    is_refused: bool = False,
+) -> ExitCode:
+    """Return how the command ends. `is_failing`: errors and, where they count, missing lines are
+    findings; `is_refused`: a fix was not made that was asked for.
+    """
     from d9m.scan.report.words import is_incomplete
 
+    report = outcome.report
+    is_missing = report.strict and bool(missing(report))
     result = CommandResult(
         did_nothing=report.did_nothing,
-        has_findings=any(finding.severity in failing for finding in report.findings),
+        has_findings=is_failing and (is_missing or bool(without_places(report).findings)),
         is_incomplete=is_incomplete(report) or is_refused,
     )
-    return typer.Exit(exit_code(result, allow_unknown=allow_unknown))
+    return exit_code(result, allow_unknown=allow_unknown)

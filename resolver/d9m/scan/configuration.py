@@ -18,7 +18,7 @@ from d9m.scan.project.project import Goal
 from d9m.scan.selection import check_codes
 
 GOALS: tuple[Goal, ...] = ("auto", "seeded", "repeatable")
-_SEVERITIES = ("error", "warning", "hint")
+_SEVERITIES = ("error", "missing", "place")
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):

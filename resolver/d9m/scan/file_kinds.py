@@ -15,17 +15,10 @@ Kind: TypeAlias = Literal[
     "makefile",
     "launch",
     "packages",
-    "readme",
-    "license",
-    "config",
 ]
 """``packages`` states versions and holds nothing else; a Dockerfile, YAML, scripts and notebooks
-can do so, too. ``readme`` shows the commands that people run, ``config`` names what a program
-picks.
+can do so, too.
 """
-
-ABOUT: frozenset[Kind] = frozenset(("readme", "license", "config"))
-"""They say something of a project, and no finding is in them."""
 
 _PACKAGE_FILES = re.compile(
     r"requirements.*\.(txt|in)|.*requirements\.(txt|in)|uv\.lock|poetry\.lock|pdm\.lock|Pipfile"
@@ -43,15 +36,7 @@ _NAMES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("env", re.compile(r"\.env(\..+)?|.+\.env|\.envrc")),
     ("makefile", re.compile(r"(GNU)?[Mm]akefile|.+\.mk")),
     ("launch", re.compile(r"(launch|tasks|devcontainer|settings)\.json")),
-    ("license", re.compile(r"(?i:licen[cs]e|copying)([._-].*)?")),
-    ("readme", re.compile(r"(?i:readme)(\.(md|rst|txt))?")),
 )
-
-_CONFIGURES = re.compile(
-    r"(?i)(^|[/_.-])(conf|config|configs|cfg|cfgs|param|params|options|experiment|experiments|exp"
-    r"|settings|args|hparams|train)[^/]*($|/)"
-)
-"""Paths of files that say which parts a program puts together."""
 
 
 def kind_of(path: str, first_line: str) -> Kind | None:
@@ -68,8 +53,6 @@ def kind_of(path: str, first_line: str) -> Kind | None:
             return kind
     if folder.rpartition("/")[2] == "requirements" and name.endswith((".txt", ".in")):
         return "packages"
-    if name.endswith((".json", ".toml", ".cfg", ".ini", ".gin")) and _CONFIGURES.search(path):
-        return "config"
     script = re.match(r"#!.*\b(python|bash|sh|zsh|ksh|csh|tcsh)", first_line)
     if script is None:
         return None

@@ -8,7 +8,7 @@ import warnings
 import msgspec
 
 from d9m.scan.facts import FileFacts, FileKind
-from d9m.scan.file_kinds import ABOUT, Kind
+from d9m.scan.file_kinds import Kind
 from d9m.scan.file_names import on_disk
 from d9m.scan.ignores import Ignore, find_ignores
 from d9m.scan.jobs.read import read_job
@@ -17,14 +17,13 @@ from d9m.scan.reading import reading
 from d9m.scan.source import UnreadableError, decode
 from d9m.scan.versions.project_files import parse_fault
 from d9m.scan.versions.read import read_versions
-from d9m.scan.versions.stated import FileVersions, StatedPackage
+from d9m.scan.versions.stated import FileVersions
 from d9m.scan.vocabulary import Vocabulary
 
 LARGEST: dict[Kind, int] = {
     "python": 4 << 20,
     "notebook": 128 << 20,
     "packages": 32 << 20,
-    "config": 64 << 10,
 }
 """Bytes of a file that is read; of every other kind a mebibyte. Larger ones hold data."""
 
@@ -51,8 +50,6 @@ def load(root: str, path: str, kind: Kind) -> bytes | FileFacts:
             data = file.read(most + 1)
     except OSError as error:
         return _unreadable(path, kind, f"the system refuses: {error.strerror or error}")
-    if len(data) > most and kind in ABOUT:
-        return FileFacts(path=path, kind="about")
     if len(data) > most:
         return _unreadable(path, kind, f"{TOO_LARGE}{most >> 20} MiB", data)
     return data
@@ -71,13 +68,9 @@ def read_file(vocabulary: Vocabulary, path: str, kind: Kind, data: bytes) -> Fil
             if why := parse_fault(kind, path.rpartition("/")[2], text):
                 raise UnreadableError(why)
         except UnreadableError as fault:
-            if kind in ABOUT:
-                return FileRead(FileFacts(path=path, kind="about"))
-            facts = _unreadable(path, kind, fault.why, data)
-            return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line))
+            return FileRead(_unreadable(path, kind, fault.why, data))
     facts = read_job(path, kind, text) or FileFacts(path=path, kind="other")
-    ignores = () if kind in ABOUT else find_ignores(kind, text)
-    return FileRead(facts, read_versions(path, kind, text), ignores)
+    return FileRead(facts, read_versions(path, kind, text), find_ignores(kind, text))
 
 
 def text_of(kind: Kind, data: bytes) -> str:
@@ -107,21 +100,8 @@ def _python(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
     try:
         facts = reading.read_text(vocabulary, path, text)
     except UnreadableError as fault:
-        facts = _unreadable(path, "python", fault.why, data)
-        return FileRead(msgspec.structs.replace(facts, unreadable_line=fault.line), stated)
-    return FileRead(facts, _with_calls(vocabulary, stated, facts), find_ignores("python", text))
-
-
-def _with_calls(vocabulary: Vocabulary, stated: FileVersions, facts: FileFacts) -> FileVersions:
-    """What a file states, and which releases have all that it calls."""
-    shown: list[StatedPackage] = []
-    for each in vocabulary.of_releases:
-        for call in facts.calls:
-            if call.name in each.names and not call.guarded:
-                line = call.place.line
-                shown.append(StatedPackage(each.package, each.versions, line, "code"))
-                break
-    return msgspec.structs.replace(stated, packages=(*stated.packages, *shown))
+        return FileRead(_unreadable(path, "python", fault.why, data), stated)
+    return FileRead(facts, stated, find_ignores("python", text))
 
 
 def _notebook(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
@@ -138,7 +118,6 @@ def _notebook(vocabulary: Vocabulary, path: str, data: bytes) -> FileRead:
         launches=notebook.job.launches,
     )
     stated = read_versions(path, "notebook", data.decode("utf-8", "replace"))
-    stated = _with_calls(vocabulary, stated, facts)
     return FileRead(facts, stated, find_ignores("notebook", notebook.text))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from d9m.model.advice import Tool
+from d9m.scan.card_line import CardCheck
 from d9m.scan.finding import ScanFinding
-from d9m.scan.project.project import Goal
 from d9m.scan.scanned import FilesRead, ScannedEnvironment, ScannedProgram
 from d9m.scan.surroundings.statements import Contradiction
 from d9m.scan.walk import Walk
@@ -27,15 +27,14 @@ class ScanReport(msgspec.Struct, frozen=True, kw_only=True):
     schema_version: int
     d9m: Tool
     root: str
-    goal: Goal
+    strict: bool = False
+    """Whether a missing line of a card fails the scan."""
     environments: list[ScannedEnvironment]
     programs: list[ScannedProgram]
     jobs: list[str] = []
     """Job files that start a Python program."""
     findings: list[ScanFinding]
-    """Those that are shown."""
-    hints: int
-    """Hints that are not shown."""
+    """Errors, and places where order or chance enters."""
     suppressed: int
     known: int = 0
     """Findings that the baseline holds."""
@@ -65,9 +64,23 @@ class ScanOutcome(msgspec.Struct, frozen=True):
     """What a baseline of today would hold."""
 
 
-def counts(findings: list[ScanFinding]) -> dict[str, int]:
-    """How many findings there are of each severity, the gravest first."""
-    found = {"error": 0, "warning": 0, "hint": 0}
-    for finding in findings:
+def counts(report: ScanReport) -> dict[str, int]:
+    """Return how many errors there are, missing lines of cards, and places."""
+    found = {"error": 0, "missing": len(missing(report)), "place": 0}
+    for finding in report.findings:
         found[finding.severity] += 1
     return found
+
+
+def missing(report: ScanReport) -> list[tuple[ScannedProgram, CardCheck]]:
+    """Return the lines of cards that say that something is missing, each with its program."""
+    found: list[tuple[ScannedProgram, CardCheck]] = []
+    for program in report.programs:
+        found += ((program, check) for check in program.checks if check.status == "missing")
+    return found
+
+
+def without_places(report: ScanReport) -> ScanReport:
+    """Return a report of errors and cards alone."""
+    errors = [finding for finding in report.findings if finding.severity != "place"]
+    return msgspec.structs.replace(report, findings=errors)

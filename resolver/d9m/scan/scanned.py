@@ -6,6 +6,7 @@ import msgspec
 
 from d9m.about import SCHEMA_VERSION
 from d9m.model.advice import Tool
+from d9m.scan.card_line import CardCheck
 from d9m.scan.finding import ScanFinding
 from d9m.scan.project.project import Goal
 from d9m.scan.surroundings.surrounding import How
@@ -15,6 +16,7 @@ class ScannedPackage(msgspec.Struct, frozen=True):
     version: str | None
     from_: str = msgspec.field(name="from", default="")
     how: How = "assumed"
+    title: str = ""
 
 
 class ScannedEnvironment(msgspec.Struct, frozen=True):
@@ -24,20 +26,23 @@ class ScannedEnvironment(msgspec.Struct, frozen=True):
     assumed: list[str] = []
 
 
-class SwitchPlace(msgspec.Struct, frozen=True):
-    path: str
-    line: int
-    name: str
+class ScannedProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """The report card of a program."""
 
-
-class ScannedProgram(msgspec.Struct, frozen=True):
     path: str
-    files: int
-    seeds: list[str]
-    draws: list[str]
-    switches: list[SwitchPlace]
-    wants: str
-    """What it asks for itself: nothing, seeded, repeatable."""
+    files: list[str]
+    """Those that it reaches, itself included."""
+    packages: dict[str, ScannedPackage]
+    """Its frameworks; without any, its libraries."""
+    device: str
+    device_from: str = ""
+    """Empty: assumed."""
+    launcher: str = ""
+    ranks: str = ""
+    """``?`` where a launcher starts it and the text does not say how often."""
+    jobs: list[str] = []
+    """Where job files start it: ``job.slurm:9``."""
+    checks: list[CardCheck]
 
 
 class UnreadableFile(msgspec.Struct, frozen=True):
@@ -62,5 +67,5 @@ class Scanned(msgspec.Struct, frozen=True, kw_only=True):
     environments: list[ScannedEnvironment]
     programs: list[ScannedProgram]
     findings: list[ScanFinding]
-    """All of them, hints included; before ignores and the baseline."""
+    """All of them, before ignores and the baseline."""
     files: FilesRead

@@ -14,10 +14,10 @@ from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import candidates, is_before_all
 from d9m.scan.baseline import Baseline, BaselineEntry, split_known
-from d9m.scan.cache import Cache, digests_of, question_of
+from d9m.scan.cache import Cache, digests_of
 from d9m.scan.configuration import Configuration, find_configuration
 from d9m.scan.facts import FileFacts, Launch
-from d9m.scan.file_kinds import ABOUT, Kind, kind_of
+from d9m.scan.file_kinds import Kind, kind_of
 from d9m.scan.file_names import as_text, on_disk
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
@@ -26,7 +26,7 @@ from d9m.scan.project.project import Goal
 from d9m.scan.read_file import TOO_LARGE, FileRead
 from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
-from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
+from d9m.scan.scanned import FilesRead, Scanned, ScannedProgram, UnreadableFile
 from d9m.scan.selection import check_codes, check_selection, is_selected, names
 from d9m.scan.surroundings.images import is_unlisted
 from d9m.scan.surroundings.surroundings import surroundings
@@ -35,14 +35,13 @@ from d9m.scan.workers import read_files
 
 
 class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to have scanned, as typed."""
+    """What is to be scanned, as typed."""
 
     paths: tuple[str, ...] = ()
     setup: Setup | None = None
     goal: Goal | None = None
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    hints: bool = False
     tests: bool = False
     changed: str | None = None
     cache: bool = True
@@ -61,26 +60,16 @@ def scan(
     configuration: Configuration,
     baseline: Baseline | None = None,
 ) -> ScanOutcome:
-    """Read a project and judge it; where nothing has changed, answer as before. Raises
-    UsageError.
-    """
+    """Read a project, what has not changed from the cache, and judge it. Raises UsageError."""
     check_codes((*request.select, *request.ignore))
     select, ignore = _selection(request, configuration)
     check_selection(select, ignore)
     walked = _walk(request, configuration)
     if not request.cache or not _is_encodable(walked.root, *request.paths):
         reads = read_files(kb, walked, request.jobs)
-        return _judged(kb, walked, reads, request, configuration, baseline)
-    cache = Cache(kb, walked.root)
-    digests = digests_of(walked)
-    asked = msgspec.structs.replace(request, jobs=None)
-    question = question_of(digests, walked, asked, configuration, baseline)
-    outcome = cache.outcome(question)
-    if outcome is None:
-        reads = read_files(kb, walked, request.jobs, cache, digests)
-        outcome = _judged(kb, walked, reads, request, configuration, baseline)
-        cache.keep(question, outcome)
-    return outcome
+    else:
+        reads = read_files(kb, walked, request.jobs, Cache(kb, walked.root), digests_of(walked))
+    return _judged(kb, walked, reads, request, configuration, baseline)
 
 
 def _is_encodable(*names: str) -> bool:
@@ -104,18 +93,20 @@ def _judged(
         "command line" if request.setup else configuration.file,
     )
     goal = request.goal or configuration.goal or "auto"
+    select, ignore = _selection(request, configuration)
     facts = [read.facts for read in reads]
     facts += _unread_code(walked)
     scanned = judge(kb, walked.root, facts, around, goal, configuration.entry_points, walked.shown)
     hidden = hide(scanned.findings, {read.facts.path: read.ignores for read in reads})
-    kept = _finished(walked, reads, _chosen(walked.root, hidden.kept, request, configuration))
+    chosen = _chosen(walked.root, hidden.kept, request, configuration)
+    chosen = [finding for finding in chosen if finding.severity != "missing"]
+    kept = _finished(walked, reads, chosen)
     kept = [finding for finding in kept if walked.shows(finding.path)]
     new, known, gone = kept, list[ScanFinding](), list[BaselineEntry]()
     if baseline is not None:
         new, known, gone = split_known(kept, baseline)
         paths, selection = _paths(request, configuration), _selection(request, configuration)
         gone = [entry for entry in gone if _is_in_range(walked, reads, entry, paths, selection)]
-    shown = [finding for finding in new if request.hints or finding.severity != "hint"]
     finished = _finished(walked, reads, [one.finding for one in hidden.hidden])
     by_comment: list[Suppressed] = []
     for one, finding in zip(hidden.hidden, finished):
@@ -130,12 +121,11 @@ def _judged(
         schema_version=scanned.schema_version,
         d9m=scanned.d9m,
         root=_shown_root(walked),
-        goal=goal,
+        strict=goal == "repeatable",
         environments=scanned.environments,
-        programs=scanned.programs,
+        programs=[_chosen_lines(program, select, ignore) for program in scanned.programs],
         jobs=_jobs(reads),
-        findings=shown,
-        hints=len(new) - len(shown),
+        findings=new,
         suppressed=len(hidden.hidden),
         known=len(known),
         gone=[f"{entry.code} {entry.path}" for entry in gone],
@@ -191,8 +181,8 @@ def _code(walked: Walk) -> list[str]:
     """Return the files that findings can be in. Those that only state versions count where the
     scan is limited to some files.
     """
-    no_code = ABOUT if walked.shown is not None else (*ABOUT, "packages")
-    return [path for path, kind in walked.files if kind not in no_code]
+    limited = walked.shown is not None
+    return [path for path, kind in walked.files if limited or kind != "packages"]
 
 
 def _why_nothing(walked: Walk) -> str:
@@ -271,6 +261,14 @@ def _chosen(
     return sorted(found, key=sort_key)
 
 
+def _chosen_lines(
+    program: ScannedProgram, select: Sequence[str], ignore: Sequence[str]
+) -> ScannedProgram:
+    """Return a card with the lines whose codes are wanted."""
+    checks = [check for check in program.checks if is_selected(check.code, select, ignore)]
+    return msgspec.structs.replace(program, checks=checks)
+
+
 def _finished(
     walked: Walk, reads: Sequence[FileRead], findings: Sequence[ScanFinding]
 ) -> list[ScanFinding]:
@@ -328,7 +326,7 @@ def _decides(kind: Kind | None, why: str) -> bool:
     """
     if kind == "yaml" and why.startswith(TOO_LARGE):
         return False
-    return kind not in ("python", "notebook", *ABOUT)
+    return kind not in ("python", "notebook")
 
 
 def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:

@@ -8,12 +8,14 @@ from collections.abc import Collection, Iterable
 from typing import get_args
 
 from d9m.errors import UsageError, nearest, quote
+from d9m.scan.card_line import LINES
 from d9m.scan.finding import Family, ScanFinding
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
-CODES = tuple(rule.code for rule in RULES)
+CARD_FAMILY: Family = "program"
+CODES = (*(rule.code for rule in RULES), *LINES)
 
 
 def check_codes(words: Iterable[str]) -> None:
@@ -31,15 +33,15 @@ def check_codes(words: Iterable[str]) -> None:
 
 def check_selection(select: Collection[str], ignore: Collection[str]) -> None:
     """Raises UsageError where no rule is selected that is not ignored."""
-    for rule in RULES:
-        if is_selected(rule.code, select, ignore):
-            return
+    if any(is_selected(code, select, ignore) for code in CODES):
+        return
     raise UsageError("no rule is left: all selected ones are ignored", tip="see: d9m list rules")
 
 
 def is_selected(code: str, select: Collection[str], ignore: Collection[str]) -> bool:
     """Whether the rule with a code is selected and not ignored."""
     own = {code, *(rule.family for rule in RULES if rule.code == code)}
+    own |= {CARD_FAMILY} if code in LINES else set()
     return own.isdisjoint(ignore) and not (select and own.isdisjoint(select))
 
 

@@ -20,10 +20,9 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 class UnreadableError(Exception):
     """Why a file is not Python that can be read, as half a sentence."""
 
-    def __init__(self, why: str, line: int = 1) -> None:
+    def __init__(self, why: str) -> None:
         super().__init__(why)
         self.why = why
-        self.line = line
 
 
 _NO_ENCODING = "it is not in UTF-8, nor in the encoding that it names"
@@ -61,8 +60,8 @@ def parse(text: str) -> ast.Module:
     try:
         return ast.parse(text)
     except SyntaxError as error:
-        said = _ADVICE.split(error.msg)[0]
-        raise UnreadableError(f"it is not valid Python 3: {said}", error.lineno or 1) from None
+        said = f"{_ADVICE.split(error.msg)[0]} (line {error.lineno or 1})"
+        raise UnreadableError(f"it is not valid Python 3: {said}") from None
     except (MemoryError, ValueError):
         raise UnreadableError(_TOO_DEEP) from None
 

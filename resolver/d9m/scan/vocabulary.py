@@ -40,41 +40,11 @@ class CallOption(msgspec.Struct, frozen=True):
     keyword: str = ""
 
 
-class ReleaseNames:
-    """Names that only some releases of a package have."""
-
-    def __init__(self, package: str, versions: str, names: Iterable[str]) -> None:
-        self.package = package
-        self.versions = versions
-        """A range as pip writes it."""
-        self.names = Marks(names)
-
-
-def _makers_of_order(kb: KnowledgeBase) -> dict[str, frozenset[str]]:
-    """Call that makes a generator -> its methods whose result depends on the order of what they
-    get: those that the global generator of its library has, too.
-    """
-    found: dict[str, frozenset[str]] = {}
-    for marks in kb.code.values():
-        methods = frozenset(name.rpartition(".")[2] for name in marks.order_bound)
-        found.update(dict.fromkeys(marks.makers, methods))
-    return found
-
-
-def _of_releases(marks: CodeMarks) -> Iterator[ReleaseNames]:
-    if marks.package is None:
-        return
-    for release, names in marks.removed.items():
-        yield ReleaseNames(marks.package, f"<{release}", names)
-    for release, names in marks.added.items():
-        yield ReleaseNames(marks.package, f">={release}", names)
-
-
-def is_marked(marks: Marks, func: ast.expr, name: str | None) -> bool:
-    """Whether marks hold a call, by its qualified name or as a method of any object."""
-    if isinstance(func, ast.Attribute) and f".{func.attr}" in marks:
-        return True
-    return name is not None and name in marks
+_KEPT = (
+    "seeds", "draws", "makers", "reseeds", "environments", "plays", "starts_process", "trains",
+    "compiles", "imports_named", "collectives", "loaders",
+)  # fmt: skip
+"""Fields whose calls are facts."""
 
 
 class Vocabulary:
@@ -83,39 +53,9 @@ class Vocabulary:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
         self.roots = dict(_roots(kb))
-        self.libraries = frozenset(
-            name for name, package in self.roots.items() if kb.packages[package].kind == "library"
-        )
-        """What libraries are imported by, other than frameworks."""
         """Name that is imported -> package."""
         self.usual = dict(_usual_names(kb))
         """Name that programs give a module -> the module: ``np`` -> ``numpy``."""
-        self.no_gradients = self.marks("no_gradients")
-        self.leaves_gradients = self.marks("leaves_gradients")
-        self.tensors = self.marks("tensors")
-        self.integers = self.marks("integers")
-        self.layers = self.marks("layers")
-        self.listings = self.marks("listings")
-        self.walks = self.marks("walks")
-        self.listed_in_order = sorted(self.marks("listed_in_order").names)
-        self.listing_iterators = self.marks("listing_iterators")
-        self.listing_methods = self.marks("listing_methods")
-        self.listing_makers = self.marks("listing_makers")
-        self.completions = self.marks("completions")
-        self.order_blind = self.marks("order_blind")
-        self.order_bound = self.marks("order_bound")
-        self.makers_of_order = _makers_of_order(kb)
-        self.methods_bound_to_order = frozenset[str]().union(*self.makers_of_order.values())
-        self.order_kept = self.marks("order_kept")
-        self.finds_places = self.marks("finds_places")
-        self.asks_shape = self.marks("asks_shape")
-        self.alphabets = self.marks("alphabets")
-        self.shows = self.marks("shows")
-        self.writes_down = self.marks("writes_down")
-        self.draws = self.marks("draws")
-        self.steps = self.marks("steps")
-        self.fills_constant = self.marks("fills_constant")
-        self.parameters = self.marks("parameters").names
         self.helpers = frozenset(_helper_names(kb))
         """Package, and the last part of the name of a helper call."""
         self.statements = dict(setting_statements(kb))
@@ -124,64 +64,27 @@ class Vocabulary:
         """Name of a call that makes several settings -> those that the records know."""
         for name, option in setting_options(kb):
             self.options.setdefault(name, []).append(option)
-        self.seeds = self.marks("seeds")
         self.with_generator = frozenset(
             marks.package for marks in kb.code.values() if marks.generator is not None
         )
         """Packages with a global generator, whose ways to seed it are known."""
-        self.makers = self.marks("makers")
-        self.builds_nothing = self.marks("builds_nothing")
-        self.reseeds = self.marks("reseeds")
-        self.holds_state = self.marks("holds_state")
-        self.chance = self.marks("chance")
-        self.trains = self.marks("trains")
-        self.imports_named = self.marks("imports_named")
-        self.calls_named = self.marks("calls_named")
-        self.makes_option = self.marks("makes_option")
-        self.environments = self.marks("environments")
-        self.plays = self.marks("plays")
-        self.of_releases: list[ReleaseNames] = []
-        self.call_arguments: dict[str, list[str]] = {}
         self.maker_parameters: dict[str, str] = {}
         self.loaders: dict[str, Loader] = {}
-        self.hooks: dict[str, list[str]] = {}
         for marks in kb.code.values():
             self.maker_parameters.update(marks.makers)
             self.loaders.update(marks.loaders)
-            self.hooks.update(marks.hooks)
-            self.call_arguments.update(marks.call_arguments)
-            self.of_releases += _of_releases(marks)
-        self.asked_of_objects = frozenset[str]().union(*self.call_arguments.values())
-        self._marked = [
-            self.seeds,
-            self.draws,
-            self.makers,
-            self.reseeds,
-            self.environments,
-            self.chance,
-            self.completions,
-            self.marks("starts_process"),
-            self.trains,
-            self.marks("compiles"),
-            self.imports_named,
-            self.calls_named,
-            self.no_gradients,
-            self.order_bound,
-            self.marks("loaders"),
-            self.marks("asks_for_worker"),
-            *(each.names for each in self.of_releases),
-        ]
-        self._own_methods = self.marks("own_methods")
+        self._fields: dict[str, Marks] = {}
+        self._kept_fields = [self.marks(field) for field in _KEPT]
         self._kept: dict[str, bool] = {}
         self._ops: dict[str, bool] = {}
         self._methods: dict[str, Kept] = {}
 
     def marks(self, field: str) -> Marks:
-        return Marks(name for marks in self.kb.code.values() for name in getattr(marks, field))
-
-    def is_own_method(self, name: str) -> bool:
-        """Whether objects of other libraries lack a method of this name."""
-        return name in self._own_methods
+        """All names of one field of the records of code."""
+        if field not in self._fields:
+            names = (name for marks in self.kb.code.values() for name in getattr(marks, field))
+            self._fields[field] = Marks(names)
+        return self._fields[field]
 
     def draws_of(self, marks: CodeMarks) -> tuple[Marks, Marks]:
         """The calls that draw from the generator of a library, and those among them that do not."""
@@ -211,7 +114,7 @@ class Vocabulary:
         return self._kept[name]
 
     def _keeps(self, name: str) -> bool:
-        if any(name in marks for marks in self._marked):
+        if any(name in marks for marks in self._kept_fields):
             return True
         if name in self.statements or name in self.options:
             return True
@@ -251,7 +154,7 @@ class Vocabulary:
         return self._methods[name]
 
     def _keeps_method(self, name: str) -> Kept:
-        if any(f".{name}" in marks.names for marks in self._marked):
+        if any(f".{name}" in marks.names for marks in self._kept_fields):
             return "always"
         for package, spaces in self.kb.meta.methods.items():
             for space in spaces:
@@ -259,7 +162,7 @@ class Vocabulary:
                     continue
                 entries = meaning(self.kb, package, space + name).entries
                 if any(self.meets(entry) for entry in entries):
-                    return "always" if name in self._own_methods else "tensor"
+                    return "always" if name in self.marks("own_methods") else "tensor"
         return ""
 
 

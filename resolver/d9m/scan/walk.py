@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import msgspec
 
 from d9m.errors import UsageError, quote
-from d9m.scan.file_kinds import ABOUT, Kind, kind_of
+from d9m.scan.file_kinds import Kind, kind_of
 from d9m.scan.file_names import as_text, on_disk
 
 
@@ -125,8 +125,8 @@ def _really_unread(root: str, unread: Iterable[Unread], found: dict[str, Kind]) 
     for file in sorted(unread, key=lambda file: (file.path, file.named)):
         if file.why == _OUTSIDE:
             target = os.path.realpath(on_disk(root, file.path))
-            about = kind_of(file.path, "") in ABOUT or os.path.isdir(target)
-            if about or file.path in found or as_text(_inside(root, target)) in found:
+            held = file.path in found or as_text(_inside(root, target)) in found
+            if held or os.path.isdir(target):
                 continue
         kept[file.path] = file
     return list(kept.values())
@@ -213,7 +213,7 @@ def _why_unread(root: str, path: str, kind: Kind | None, named: bool) -> str:
         return _OUTSIDE
     if os.path.exists(full) and not os.path.isfile(full):
         return "not a regular file"
-    if named and (kind is None or kind in ABOUT):
+    if named and kind is None:
         return "not a kind of file that d9m scan reads"
     if text != path and os.path.lexists(os.path.join(root, text)):
         return "another file has the name by which this one is shown"

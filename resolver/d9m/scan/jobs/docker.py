@@ -6,8 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
 from d9m.scan.facts import EnvironmentWrite, Written
 from d9m.scan.finding import Spot
 from d9m.scan.jobs.launch import find_launch
@@ -80,29 +78,20 @@ def _variables(body: str, line: int, column: int, how: Written) -> Iterator[Envi
             continue
         value, copies = _appended(match[1], unquoted(word.raw[match.end() :]))
         known = "$" not in value if copies else word.is_known
-        yield EnvironmentWrite(
-            name=match[1],
-            value=value if known else None,
-            how=how,
-            place=word.spot(),
-            name_place=word.spot(0, match.end(1)),
-            value_place=word.spot(match.end()),
-            copies=copies,
-        )
+        said = value if known else None
+        yield EnvironmentWrite(name=match[1], value=said, how=how, place=word.spot(), copies=copies)
 
 
 def _spaced(words: Sequence[Word], how: Written) -> Iterator[EnvironmentWrite]:
     if len(words) < 2 or not re.fullmatch(r"[A-Za-z_]\w*", words[0].text):
         return
-    name, value, last = words[0], words[1], words[-1]
+    name, last = words[0], words[-1]
     known = all(word.is_known for word in words[1:])
     yield EnvironmentWrite(
         name=name.text,
         value=" ".join(word.text for word in words[1:]) if known else None,
         how=how,
         place=Spot(name.line, name.column, last.line, last.spot().end_column),
-        name_place=name.spot(),
-        value_place=msgspec.structs.replace(value.spot(), end_column=last.spot().end_column),
     )
 
 

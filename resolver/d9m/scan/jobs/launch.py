@@ -43,8 +43,8 @@ def find_launch(
     """The Python program that a command starts; None where it starts another one.
 
     >>> found = find_launch("torchrun --nproc_per_node 8 train.py --lr 1".split(), {}, Spot(1))
-    >>> found.path, found.options
-    ('train.py', ('--lr', '1'))
+    >>> found.path, found.options, found.launcher, found.ranks
+    ('train.py', ('--lr', '1'), 'torchrun', '8')
     >>> find_launch("python -u -m pkg.train -c x.yaml".split(), {}, Spot(1)).module
     'pkg.train'
     >>> find_launch("pip install torch".split(), {}, Spot(1))
@@ -63,7 +63,7 @@ def find_launch(
         if words[at] == "-m" and at + 1 < len(words):
             module = words[at + 1]
             if module in _LAUNCHER_MODULES:
-                return find_launch(("run", *words[at + 2 :]), variables, place)
+                return find_launch(("run", *words[at + 1 :]), variables, place)
             return _program(words, at + 1, module, variables, place) if _is_module(module) else None
         if words[at] in ("-c", "-"):
             return None
@@ -82,6 +82,44 @@ def _is_module(word: str) -> bool:
     return re.fullmatch(r"[A-Za-z_][\w.]*", word) is not None
 
 
+_PARALLEL = frozenset(
+    {
+        "torchrun", "accelerate", "deepspeed", "horovodrun", "srun", "mpirun", "mpiexec", "orterun",
+        "prun", "jsrun", "ibrun", "aprun", "composer", "colossalai", "torch.distributed.launch",
+        "torch.distributed.run", "accelerate.commands.launch", "deepspeed.launcher.runner",
+    }
+)  # fmt: skip
+"""Those that start several processes of one program."""
+
+_COUNTS = {
+    **dict.fromkeys(("-np", "-n", "--np", "--ntasks", "--num_processes"), "all"),
+    **dict.fromkeys(
+        ("--nproc_per_node", "--nproc-per-node", "--ntasks-per-node", "--num_gpus"), "each"
+    ),
+    **dict.fromkeys(("--nnodes", "--nodes", "-N", "--num_nodes", "--num_machines"), "nodes"),
+}
+"""Options that say how many processes: in all, or on each of so many nodes."""
+
+
+def ranks_of(words: Sequence[str]) -> str:
+    """How many processes the options of a launcher ask for; ``?`` where a variable says it.
+
+    >>> ranks_of(["--nnodes=2", "--nproc_per_node", "8"]), ranks_of(["-np", "$N"]), ranks_of(["-v"])
+    ('16', '?', '')
+    """
+    given: dict[str, str] = {}
+    for word, after in zip(words, (*words[1:], ""), strict=True):
+        option, equals, value = word.partition("=")
+        if option in _COUNTS:
+            given[_COUNTS[option]] = value if equals else after
+    if "all" in given:
+        return given["all"] if given["all"].isdigit() else "?"
+    if "each" not in given:
+        return ""
+    each, on = given["each"], given.get("nodes", "1")
+    return str(int(each) * int(on)) if each.isdigit() and on.isdigit() else "?"
+
+
 _FOLDER = re.compile(r"(?:\$\(.*\)|`.*`|\$\{.*\}|\$\w+)/")
 """A folder that only the shell knows: ``$(dirname $0)/``."""
 
@@ -90,10 +128,14 @@ def _program(
     words: Sequence[str], at: int, module: str, variables: Mapping[str, str | None], place: Spot
 ) -> Launch:
     path = "" if module else _FOLDER.sub("", words[at]).removeprefix("./")
+    names = [word.rpartition("/")[2] for word in words[:at]]
+    launcher = next((name for name in names if name in _PARALLEL), "")
     return Launch(
         path=path,
         module=module,
         options=tuple(words[at + 1 :]),
+        launcher=launcher,
+        ranks=ranks_of(words[:at]) if launcher else "",
         variables=dict(variables),
         place=place,
     )

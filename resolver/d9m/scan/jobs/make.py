@@ -51,17 +51,7 @@ def _logical_lines(text: str) -> list[tuple[int, str]]:
 
 
 def _variable(number: int, match: re.Match[str], value: str, how: Written) -> Job:
-    name, start = match["name"], match.start("name") + 1
-    first = match.start("value") + 1
-    return Job(
-        (
-            EnvironmentWrite(
-                name=name,
-                value=value if "$" not in value else None,
-                how=how,
-                place=Spot(number, start, number, first + len(value)),
-                name_place=Spot(number, start, number, start + len(name)),
-                value_place=Spot(number, first, number, first + len(value)),
-            ),
-        )
-    )
+    start, end = match.start("name") + 1, match.start("value") + 1 + len(value)
+    said = value if "$" not in value else None
+    place = Spot(number, start, number, end)
+    return Job((EnvironmentWrite(name=match["name"], value=said, how=how, place=place),))

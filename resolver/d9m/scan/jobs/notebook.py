@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
 from d9m.scan.facts import EnvironmentWrite
 from d9m.scan.finding import Spot
 from d9m.scan.jobs.shell import Job, joined, read_one_shot, read_shell
@@ -34,17 +32,9 @@ def read_magics(cell: str, first_line: int) -> Job:
 
 
 def _magic(match: re.Match[str], number: int) -> EnvironmentWrite:
-    name, first = match.start("name") + 1, match.start("value") + 1
+    """``%env`` takes quotes into the value."""
     value = match["value"]
-    end = first + len(value)
-    written = EnvironmentWrite(
-        name=match["name"],
-        value=value if "$" not in value and "{" not in value else None,
-        how="magic",
-        place=Spot(number, name, number, end),
-        name_place=Spot(number, name, number, name + len(match["name"])),
-        value_place=Spot(number, first, number, end),
-    )
-    if value[:1] in "'\"" and value:  # %env takes the quotes into the value
-        return msgspec.structs.replace(written, value=None)
-    return written
+    known = value[:1] not in ("'", '"') and "$" not in value and "{" not in value
+    place = Spot(number, match.start("name") + 1, number, match.end("value") + 1)
+    said = value if known else None
+    return EnvironmentWrite(name=match["name"], value=said, how="magic", place=place)

@@ -21,7 +21,7 @@ def read_env(text: str) -> Job:
             value = match["value"]
             quoted = len(value) > 1 and value[0] in "'\"" and value[-1] == value[0]
             plain = value[1:-1] if quoted else re.split(r"\s#", value)[0]
-            found.append(_variable(number, match, plain, match.start("value") + quoted))
+            found.append(_variable(number, match, plain))
     return Job(tuple(found))
 
 
@@ -31,19 +31,11 @@ def read_launch_json(text: str) -> Job:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.lstrip().startswith("//"):
             for match in _JSON_PAIR.finditer(line):
-                found.append(_variable(number, match, match["value"], match.start("value")))
+                found.append(_variable(number, match, match["value"]))
     return Job(tuple(found))
 
 
-def _variable(number: int, match: re.Match[str], value: str, value_start: int) -> EnvironmentWrite:
-    name = match.start("name") + 1
-    first = value_start + 1
-    end = first + len(value)
-    return EnvironmentWrite(
-        name=match["name"],
-        value=None if "$" in value else value,
-        how="job",
-        place=Spot(number, name, number, end),
-        name_place=Spot(number, name, number, name + len(match["name"])),
-        value_place=Spot(number, first, number, end),
-    )
+def _variable(number: int, match: re.Match[str], value: str) -> EnvironmentWrite:
+    place = Spot(number, match.start("name") + 1, number, match.end("value") + 1)
+    said = None if "$" in value else value
+    return EnvironmentWrite(name=match["name"], value=said, how="job", place=place)

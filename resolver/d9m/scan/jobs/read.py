@@ -11,7 +11,6 @@ from d9m.scan.jobs.make import read_makefile
 from d9m.scan.jobs.pairs import read_env, read_launch_json
 from d9m.scan.jobs.shell import Job, read_shell
 from d9m.scan.jobs.yaml import dotted_values, read_yaml, seed_line
-from d9m.scan.syntax.mentions import options, values, words
 
 _READERS: dict[Kind, tuple[Callable[[str], Job], FileKind]] = {
     "shell": (read_shell, "shell"),
@@ -28,35 +27,18 @@ LONGEST_LINE = 20_000
 
 def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
     """The facts of a job file; None for a file that is none."""
-    if kind == "readme":
-        return FileFacts(
-            path=path,
-            kind="about",
-            mentioned=options(text),
-            texts=words(text),
-            values=values(text),
-        )
-    if kind == "license":
-        return FileFacts(path=path, kind="about")
-    if kind == "config":
-        known = words(text)
-        return FileFacts(path=path, kind="about", mentioned=known, texts=known, values=values(text))
     if kind not in _READERS:
         return None
     reader, facts_kind = _READERS[kind]
     lines = text.split("\n")
     if any(len(line) > LONGEST_LINE for line in lines):
         text = "\n".join(line if len(line) <= LONGEST_LINE else "" for line in lines)
-    known = words(text)
     job = reader(text.replace("\r", " "))
     return FileFacts(
         path=path,
         kind=facts_kind,
         variables=job.variables,
         launches=job.launches,
-        mentioned=known,
-        texts=known,
-        values=values(text),
         named=dotted_values(text) if kind == "yaml" else (),
         seed_line=seed_line(text) if kind == "yaml" else 0,
     )

@@ -10,7 +10,7 @@ import msgspec
 
 from d9m.scan.facts import EnvironmentWrite, Launch, Written
 from d9m.scan.finding import Spot
-from d9m.scan.jobs.launch import find_launch
+from d9m.scan.jobs.launch import find_launch, ranks_of
 from d9m.scan.jobs.words import Word, commands
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?=)")
@@ -24,6 +24,9 @@ _LEADING = frozenset(
     }
 )  # fmt: skip
 """Words of the shell, and commands, after which the command proper begins."""
+
+_OPENS, _CLOSES = ("if", "case"), ("fi", "esac")
+"""Words of the shell around what only runs under a condition."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -49,8 +52,14 @@ def read_shell(text: str, first_line: int = 1, first_column: int = 1) -> Job:
     for command in commands(text, first_line, first_column):
         reader.read(command)
     job = reader.job()
-    sbatch = tuple(_slurm_options(text, first_line)) if "#SBATCH" in text else ()
-    return Job((*sbatch, *job.variables), job.launches)
+    if "#SBATCH" not in text:
+        return job
+    ranks = ranks_of(" ".join(re.findall(r"^#SBATCH\s+(.*)", text, re.MULTILINE)).split())
+    launches: list[Launch] = []
+    for launch in job.launches:
+        known = launch.ranks or launch.launcher != "srun"
+        launches.append(launch if known else msgspec.structs.replace(launch, ranks=ranks))
+    return Job((*_slurm_options(text, first_line), *job.variables), tuple(launches))
 
 
 def read_one_shot(text: str, first_line: int = 1, first_column: int = 1) -> Job:
@@ -97,6 +106,8 @@ class _Script:
         self._exported: set[str] = set()
         self._used: set[str] = set()
         self._exports_all = False
+        self._conditions = 0
+        """How many ``if`` and ``case`` are open."""
 
     def job(self) -> Job:
         """What was read; an assignment that a later line exports is an export."""
@@ -111,7 +122,9 @@ class _Script:
     def read(self, command: list[Word]) -> None:
         for word in command:
             self._used.update(re.findall(r"\$\{?([A-Za-z_]\w*)", word.raw))
-        while command and command[0].text in _LEADING:
+        while command and command[0].text in (*_LEADING, *_OPENS, *_CLOSES):
+            self._conditions += command[0].text in _OPENS
+            self._conditions -= command[0].text in _CLOSES
             command = command[1:]
         before = 0
         while before < len(command) and _ASSIGNMENT.match(command[before].raw):
@@ -129,11 +142,12 @@ class _Script:
         elif name == "set":
             self._set(rest[1:])
         elif name == "setenv" and len(rest) == 3:
-            self._pair(rest[1], rest[2])
+            value = rest[2].text if rest[2].is_known else None
+            self._write(_place(rest[1:]), rest[1].text, value, "exported")
         elif name in ("unset", "unsetenv"):
             for word in rest[1:]:
                 if not word.text.startswith("-"):
-                    self._write(word, word.text, None, "unset", len(word.raw))
+                    self._write(word.spot(), word.text, None, "unset")
         else:
             self._run(assignments, rest)
 
@@ -162,21 +176,12 @@ class _Script:
             how: Written = "command" if rest[0].text == "env" else "job"
             self._assign(word, how, offset)
         own = {write.name: write.value for write in self._variables[before:]}
+        for option, word in pairwise(rest):
+            if option.text in ("-c", "-lc"):
+                self._launches += read_shell(word.text, word.line).launches
         launch = find_launch([word.text for word in rest], own, _place(rest))
         if launch is not None:
             self._launches.append(launch)
-
-    def _pair(self, name: Word, value: Word) -> None:
-        self._variables.append(
-            EnvironmentWrite(
-                name=name.text,
-                value=value.text if value.is_known else None,
-                how="exported",
-                place=Spot(name.line, name.column, value.line, value.spot().end_column),
-                name_place=name.spot(),
-                value_place=value.spot(),
-            )
-        )
 
     def _assign(self, word: Word, how: Written, offset: int = 0) -> None:
         match = _ASSIGNMENT.match(word.raw, offset)
@@ -188,32 +193,16 @@ class _Script:
         if own.search(value):
             copies, value = match[1], own.sub("", value).strip(" ,:")
         known = "$" not in value and "`" not in value if copies else word.is_known
-        self._write(
-            word, match[1], value if known else None, how, match.end(1), copies, offset, match.end()
-        )
+        self._write(word.spot(offset), match[1], value if known else None, how, copies)
 
     def _write(
-        self,
-        word: Word,
-        name: str,
-        value: str | None,
-        how: Written,
-        name_end: int,
-        copies: str = "",
-        name_start: int = 0,
-        value_start: int | None = None,
+        self, place: Spot, name: str, value: str | None, how: Written, copies: str = ""
     ) -> None:
-        self._variables.append(
-            EnvironmentWrite(
-                name=name,
-                value=value,
-                how=how,
-                place=word.spot(name_start),
-                name_place=word.spot(name_start, name_end),
-                value_place=None if value_start is None else word.spot(value_start),
-                copies=copies,
-            )
+        arms = ((0, 0),) if self._conditions > 0 else ()
+        written = EnvironmentWrite(
+            name=name, value=value, how=how, place=place, copies=copies, arms=arms
         )
+        self._variables.append(written)
 
 
 def _place(words: Sequence[Word]) -> Spot:
@@ -264,13 +253,7 @@ def _slurm_options(text: str, first_line: int) -> Iterator[EnvironmentWrite]:
         if match is None:
             continue
         for part in re.finditer(r"(?<=[=,])([A-Za-z_]\w*)=([^,\s]*)", match[1]):
-            start = match.start(1) + part.start() + 1
-            value = match.start(1) + part.start(2) + 1
-            yield EnvironmentWrite(
-                name=part[1],
-                value=part[2] if "$" not in part[2] else None,
-                how="job",
-                place=Spot(number, start, number, value + len(part[2])),
-                name_place=Spot(number, start, number, start + len(part[1])),
-                value_place=Spot(number, value, number, value + len(part[2])),
-            )
+            start, end = match.start(1) + part.start() + 1, match.start(1) + part.end() + 1
+            value = part[2] if "$" not in part[2] else None
+            place = Spot(number, start, number, end)
+            yield EnvironmentWrite(name=part[1], value=value, how="job", place=place)

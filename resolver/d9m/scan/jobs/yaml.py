@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
-from d9m.scan.facts import EnvironmentWrite, Launch
+from d9m.scan.facts import EnvironmentWrite
 from d9m.scan.finding import Spot
 from d9m.scan.jobs.launch import find_launch
 from d9m.scan.jobs.shell import Job, joined, read_one_shot, read_shell
@@ -24,7 +22,6 @@ _PAIR = re.compile(
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PYTHONHASHSEED")
 """What is taken for a variable of the environment wherever it stands."""
 
-_ENVIRONMENT = re.compile(r"(?i).*env.*|variables|secrets")
 _SCRIPT = frozenset(
     {
         "run", "script", "before_script", "after_script", "setup", "command", "commands", "cmd",
@@ -71,38 +68,30 @@ def seed_line(text: str) -> int:
     return text.count("\n", 0, found.end()) + 1 if found else 0
 
 
-class _Level(msgspec.Struct):
-    """A mapping that is open, and the words of a list below it."""
-
-    indent: int
-    key: str
-    words: list[str]
-    line: int
-
-
 def read_yaml(text: str) -> Job:
+    """What a file of pairs, lists and scripts sets and starts, line by line."""
     return _Yaml(text).read()
 
 
 class _Yaml:
-    """One file, with the keys that are open at the line that is read."""
+    """One file, with the key that is open at the line that is read."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
-        self._levels: list[_Level] = []
-        self._variables: list[EnvironmentWrite] = []
-        self._launches: list[Launch] = []
         self._parts: list[Job] = []
-        self._named: EnvironmentWrite | None = None
+        self._key = ""
+        self._words: list[str] = []
+        """Of a command whose words are items of a list."""
+        self._words_line = 0
+        self._named: tuple[int, int, str] | None = None
         """A ``name:`` that is waiting for its ``value:``."""
 
     def read(self) -> Job:
         at = 0
         while at < len(self._lines):
             at = self._read_line(at)
-        self._close(-1)
-        own = Job(tuple(self._variables), tuple(self._launches))
-        read = joined([own, *self._parts])
+        self._end_words()
+        read = joined(self._parts)
         return Job(
             tuple(sorted(read.variables, key=lambda variable: variable.place)),
             tuple(sorted(read.launches, key=lambda launch: launch.place)),
@@ -110,85 +99,58 @@ class _Yaml:
 
     def _read_line(self, at: int) -> int:
         """Read the line `at`, and what belongs to it; gives the line to go on with."""
-        line = self._lines[at]
-        match = _LINE.fullmatch(line)
+        match = _LINE.fullmatch(self._lines[at])
         if match is None or not match["rest"] or match["rest"].startswith(("#", "---")):
             return at + 1
         column = match.start("rest")
-        self._close(column if match["dashes"] else len(match["indent"]), bool(match["dashes"]))
         key = _KEY.fullmatch(match["rest"])
         if key is None:
             self._item(at, column, match["rest"])
             return at + 1
+        self._end_words()
+        self._key = key["name"]
         value = (key["value"] or "").strip()
         if re.match(r"[|>][+-]?\d?\s*(#.*)?$", value):
-            return self._block(at, column, key["name"])
+            return self._block(at, column)
         self._pair(at, column, key)
-        if not _plain(value):
-            self._levels.append(_Level(column, key["name"], [], at + 1))
         return at + 1
 
-    def _close(self, indent: int, in_list: bool = False) -> None:
-        """Leave the mappings that are not around this indentation; a list may stand right below
-        its key.
-        """
-        while self._levels and (
-            self._levels[-1].indent > indent or (self._levels[-1].indent == indent and not in_list)
-        ):
-            level = self._levels.pop()
-            launch = find_launch(level.words, {}, Spot(level.line, 1)) if level.words else None
-            if launch is not None:
-                self._launches.append(launch)
-
-    def _in_environment(self) -> bool:
-        return any(_ENVIRONMENT.fullmatch(level.key) for level in self._levels[-2:])
+    def _end_words(self) -> None:
+        launch = find_launch(self._words, {}, Spot(self._words_line)) if self._words else None
+        self._parts += [Job((), (launch,))] if launch is not None else []
+        self._words = []
 
     def _pair(self, at: int, column: int, key: re.Match[str]) -> None:
         name, value = key["name"], key["value"] or ""
-        start = column + key.start("value")
-        if name in ("name", "key") and self._in_environment():
-            if _VARIABLE.fullmatch(_plain(value)):
-                self._named = _write(at, start, value, start, "", None)
+        plain, start = _plain(value), column + key.start("value")
+        if name in ("name", "key") and _VARIABLE.fullmatch(plain):
+            self._named = (at, start, plain)
         elif name == "value" and self._named is not None:
-            place = self._named.place
-            written = _write(place.line - 1, place.column - 1, self._named.name, start, value, at)
-            self._variables.append(msgspec.structs.replace(written, name_place=place))
+            self._write(*self._named, value)
             self._named = None
-        elif _VARIABLE.fullmatch(name) and _plain(value):
-            name_at = column + key.start("name")
-            self._variables.append(_write(at, name_at, name, start, value, at))
-        elif name in _SCRIPT and _plain(value):
-            self._script(value, at, start)
-
-    def _script(self, value: str, at: int, start: int) -> None:
-        plain = _plain(value)
-        if plain.startswith("["):
-            words = [word.strip(" \"'") for word in plain.strip("[]").split(",")]
-            launch = find_launch(words, {}, Spot(at + 1, start + 1, at + 1, start + 1 + len(value)))
-            if launch is not None:
-                self._launches.append(launch)
-        elif "://" not in plain:
-            quoted = value[:1] in "\"'"
-            self._parts.append(read_shell(plain, at + 1, start + 1 + quoted))
+        elif _VARIABLE.fullmatch(name) and plain:
+            self._write(at, column + key.start("name"), name, value)
+        elif name in _SCRIPT and plain.startswith("["):
+            self._words = [word.strip(" \"'") for word in plain.strip("[]").split(",")]
+            self._words_line = at + 1
+            self._end_words()
+        elif name in _SCRIPT and plain and "://" not in plain:
+            self._parts.append(read_shell(plain, at + 1, start + 1 + (value[:1] in "\"'")))
 
     def _item(self, at: int, column: int, text: str) -> None:
         """An item of a list: ``NAME=value``, a line of a script, a word of a command."""
         pair = _PAIR.fullmatch(text)
-        around = self._in_environment()
-        if pair is not None and (
-            around or (_VARIABLE.fullmatch(pair["name"]) and " " not in pair["value"].strip())
-        ):
-            name_at, start = column + pair.start("name"), column + pair.start("value")
-            self._variables.append(_write(at, name_at, pair["name"], start, pair["value"], at))
-            return
-        if self._levels and self._levels[-1].key in _SCRIPT:
+        if pair is not None and _VARIABLE.fullmatch(pair["name"]) and " " not in pair["value"]:
+            self._write(at, column + pair.start("name"), pair["name"], pair["value"])
+        elif self._key in _SCRIPT:
             plain = _plain(text)
-            if re.search(r"\s", plain) and not self._levels[-1].words:
+            if re.search(r"\s", plain) and not self._words:
                 self._parts.append(read_shell(plain, at + 1, column + 1 + (text[:1] in "\"'")))
             else:
-                self._levels[-1].words.append(plain)
+                self._words_line = self._words_line if self._words else at + 1
+                self._words.append(plain)
 
-    def _block(self, at: int, column: int, key: str) -> int:
+    def _block(self, at: int, column: int) -> int:
         """A text of several lines: a script, if its key or its words say so."""
         end = at + 1
         while end < len(self._lines):
@@ -197,11 +159,18 @@ class _Yaml:
                 break
             end += 1
         text = "\n".join(self._lines[at + 1 : end])
-        if key in _SCRIPT or re.search(r"^(?:[^\S\n]*export |.*\bpython\b)", text, re.MULTILINE):
-            in_step = key == "run" and any(level.key == "steps" for level in self._levels)
-            read = read_one_shot if in_step else read_shell
-            self._parts.append(read(text, at + 2))
+        is_script = re.search(r"^(?:[^\S\n]*export |.*\bpython\b)", text, re.MULTILINE)
+        if self._key in _SCRIPT or is_script:
+            self._parts.append((read_one_shot if self._key == "run" else read_shell)(text, at + 2))
         return end
+
+    def _write(self, at: int, column: int, name: str, value: str) -> None:
+        """A variable of a job. Lines and columns count from 0 here."""
+        plain = _plain(value)
+        said = None if not plain or "$" in plain or "{{" in plain else plain
+        place = Spot(at + 1, column + 1, at + 1, column + 1 + len(name))
+        written = EnvironmentWrite(name=name, value=said, how="job", place=place)
+        self._parts.append(Job((written,)))
 
 
 def _plain(value: str) -> str:
@@ -211,22 +180,3 @@ def _plain(value: str) -> str:
         end = value.find(value[0], 1)
         return value[1:end] if end > 0 else value[1:]
     return re.split(r"(?:^|\s)#", value)[0].strip()
-
-
-def _write(
-    at: int, column: int, name: str, start: int, value: str, value_line: int | None
-) -> EnvironmentWrite:
-    """A variable of a job. Lines and columns count from 0 here."""
-    name, plain = _plain(name), _plain(value)
-    first = start + (1 if value.strip()[:1] in ("'", '"') else 0)
-    last = (at if value_line is None else value_line) + 1
-    shown = Spot(last, first + 1, last, first + 1 + len(plain)) if value_line is not None else None
-    end = Spot(at + 1, column + 1, at + 1, column + 1 + len(name))
-    return EnvironmentWrite(
-        name=name,
-        value=None if not plain or "$" in plain or "{{" in plain else plain,
-        how="job",
-        place=end,
-        name_place=end,
-        value_place=shown,
-    )

@@ -32,7 +32,6 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     """Where it does."""
     scope: int = 0
     arms: Arms = ()
-    offered: str = ""
     guarded: bool = False
     warns: bool = False
     """A switch that only warns."""
@@ -60,7 +59,6 @@ def effects(questions: Questions, vocabulary: Vocabulary, facts: FileFacts) -> I
             by=assignment.name,
             scope=assignment.scope,
             arms=assignment.arms,
-            offered=assignment.offered,
             assignment=assignment,
         )
     for call in facts.calls:
@@ -74,7 +72,6 @@ def effects(questions: Questions, vocabulary: Vocabulary, facts: FileFacts) -> I
             by=write.name,
             scope=write.scope,
             arms=write.arms,
-            offered=write.offered,
             write=write,
         )
 
@@ -96,7 +93,6 @@ def _of_call(
             by=call.name,
             scope=call.scope,
             arms=call.arms,
-            offered=call.offered,
             guarded=call.guarded,
             call=call,
         )
@@ -124,7 +120,6 @@ def _of_helper(
                 when=(helper.helper.condition, turn.condition, *where),
                 scope=call.scope,
                 arms=call.arms,
-                offered=call.offered,
                 guarded=call.guarded,
                 warns=helper.helper.warns is not None,
                 call=call,

@@ -43,8 +43,8 @@ class Knowledge:
         return {name: setting for name, setting in settings if setting.kind == "env"}
 
     def switches(self) -> dict[str, tuple[str, Solution]]:
-        """Statement -> label and solution of the switch that it turns on: with it ops raise that
-        would vary.
+        """Statement, or variable that does the same -> label and solution of the switch that it
+        turns on: with it ops raise that would vary.
         """
         return self.kb.once("scan switches", lambda: dict(self._switches()))
 
@@ -57,9 +57,12 @@ class Knowledge:
                         labels.update(dict.fromkeys(together))
         for label in labels:
             solution = self.kb.solution(label)[1]
+            by_kind: dict[str, list[str]] = {}
             for turn in solution.settings:
-                if turn.set is not None and self.kb.settings[turn.set].kind == "python":
-                    yield turn.set, (label, solution)
+                if turn.set is not None:
+                    by_kind.setdefault(self.kb.settings[turn.set].kind, []).append(turn.set)
+            for name in by_kind.get("python") or by_kind.get("env", ()):
+                yield name, (label, solution)
 
     def wanted(self) -> dict[str, frozenset[str]]:
         """Statement -> values that a solution of some op asks for."""
@@ -67,18 +70,6 @@ class Knowledge:
 
     def _wanted(self) -> dict[str, frozenset[str]]:
         return self._asked_for(self.kb.sources.values())
-
-    def sources_timed_by(self, statement: str) -> frozenset[str]:
-        """The sources in which a library times its algorithms while a statement is True."""
-        return self.kb.once(f"scan timed by {statement}", lambda: self._timed_by(statement))
-
-    def _timed_by(self, statement: str) -> frozenset[str]:
-        found: set[str] = set()
-        for id_, source in self.kb.sources.items():
-            timed = source.mechanism == _BY_TIMING
-            if timed and "False" in self._asked_for((source,)).get(statement, ()):
-                found.add(id_)
-        return frozenset(found)
 
     def timed(self) -> frozenset[str]:
         """Statements that are to be False, for with them a library picks algorithms by timing."""
@@ -103,7 +94,7 @@ class Knowledge:
 
     def needed_with(self, statement: str) -> list[VariableTurn]:
         """Variables that must be set together with a switch."""
-        if statement not in self.switches():
+        if statement not in self.switches() or statement in self.variables:
             return []
         solution = self.switches()[statement][1]
         turns = [turn for turn in solution.settings if turn.set in self.variables and turn.to]

@@ -60,18 +60,6 @@ class Questions:
             versions[package] = said.oldest if oldest and said.oldest else said.version
         return _stack(around, versions)
 
-    def earlier(self, around: ScanEnvironment, packages: Iterable[str]) -> PackageStack:
-        """Like `world`, but where no file states a release of a package, the middle one of its
-        releases on record: what varies only in the newest says little of a project of unknown age.
-        """
-        versions: dict[str, str | None] = {}
-        for package in packages:
-            said = self.stated(around, package)
-            releases = in_order(self.kb.packages[package].releases)
-            assumed = said.how == "assumed" and releases
-            versions[package] = releases[len(releases) // 2] if assumed else said.version
-        return _stack(around, versions)
-
     def environment(self, world: PackageStack) -> Environment | None:
         """None where its packages do not hold together, or the records do not know a release."""
         if world not in self._environments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from d9m.render.page import WIDTH, Page, Span
+from d9m.scan.card_line import LINES
 from d9m.scan.marking import PAGES
 from d9m.scan.rules.rule import ScanRule
 
@@ -32,6 +33,19 @@ def render(rule: ScanRule, width: int = WIDTH) -> Page:
         page.paragraph(FIXES[rule.fixable])
     page.gap()
     page.line(Span(f"{PAGES}{rule.code}/", "dim"))
+    return page
+
+
+def render_line(code: str, width: int = WIDTH) -> Page:
+    """Say what a line of every card is about."""
+    line = LINES[code]
+    page = Page(width)
+    page.line(Span(f"{code}: the line {line.name} of a card", "head"))
+    page.gap()
+    page.paragraph(line.asks)
+    page.paragraph("What it takes is the answer of d9m advise for the program's releases.")
+    page.gap()
+    page.line(Span(PAGES, "dim"))
     return page
 
 

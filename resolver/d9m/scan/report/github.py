@@ -6,16 +6,17 @@ import os
 from collections import Counter
 
 from d9m.errors import printable
+from d9m.scan.card_line import CardCheck
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding, Severity
 from d9m.scan.report import words
-from d9m.scan.result import ScanReport
-from d9m.scan.scanned import UnreadableFile
+from d9m.scan.result import ScanReport, missing
+from d9m.scan.scanned import ScannedProgram, UnreadableFile
 
 MOST = 10
 """Annotations of one level that GitHub shows for a step."""
 
-_COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "notice"}
+_COMMANDS: dict[Severity, str] = {"error": "error", "missing": "warning", "place": "notice"}
 
 
 def render(report: ScanReport) -> str:
@@ -24,6 +25,7 @@ def render(report: ScanReport) -> str:
     shown: Counter[str] = Counter()
     annotations = [_unread(report, file) for file in report.files.unreadable]
     annotations += [_annotation(report, finding) for finding in report.findings]
+    annotations += [_missing(report, program, check) for program, check in missing(report)]
     for level, rest in annotations:
         shown[level] += 1
         if shown[level] <= MOST:
@@ -39,6 +41,14 @@ def render(report: ScanReport) -> str:
 def _unread(report: ScanReport, file: UnreadableFile) -> tuple[str, str]:
     fields = {"file": _path(report, file.path), "title": "unreadable"}
     return "error" if file.needed else "notice", _rest(fields, words.unread_sentence(file))
+
+
+def _missing(report: ScanReport, program: ScannedProgram, check: CardCheck) -> tuple[str, str]:
+    """Return the annotation of a missing line of a card; one that has no place is at the top."""
+    fields = {"file": _path(report, check.path or program.path), "title": check.code}
+    fields["line"] = str(check.line or 1)
+    level = "error" if report.strict else "warning"
+    return level, _rest(fields, words.check_sentence(program, check))
 
 
 def _path(report: ScanReport, path: str) -> str:

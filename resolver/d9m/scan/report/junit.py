@@ -9,18 +9,26 @@ from d9m.scan.result import ScanReport
 
 
 def render(report: ScanReport) -> str:
-    """A case for each finding. Errors and warnings fail, hints are skipped; nothing found is one
-    case that passes.
+    """A case for each finding and each line of a card. Errors fail, and with --strict what is
+    missing; places and what the files do not say are skipped.
     """
     suite = Suite("d9m scan", 0)
     for finding in report.findings:
         where = words.at(finding.path, finding.line, finding.cell)
         path = printable_path(finding.path)
         case = suite.case(path, f"{finding.code} {where}", file=path, line=str(finding.line))
-        if finding.severity == "hint":
-            skip(case, finding.message, finding.way_out)
-        else:
+        if finding.severity == "error":
             fail(case, finding.message, finding.way_out, type=finding.severity)
+        else:
+            skip(case, finding.message, finding.way_out)
+    for program in report.programs:
+        path = printable_path(program.path)
+        for check in program.checks:
+            case = suite.case(path, f"{check.code} {path}", file=path)
+            if check.status == "missing" and report.strict:
+                fail(case, check.text, type="missing")
+            elif check.status != "ok":
+                skip(case, f"{check.status}: {check.text}")
     for file in report.files.unreadable:
         path = printable_path(file.path)
         case = suite.case(path, f"unreadable {path}", file=path)
@@ -32,6 +40,6 @@ def render(report: ScanReport) -> str:
         case = suite.case("d9m scan", "anything to scan")
         if report.did_nothing:
             error(case, report.nothing)
-    elif not (report.findings or report.files.unreadable or words.unknown_releases(report)):
+    elif not suite.is_filled():
         suite.case("d9m scan", "nothing found")
     return suite.text([words.headline(report)])

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from d9m.scan.card_line import SIGNS
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding
 from d9m.scan.report import words
 from d9m.scan.result import ScanReport
+from d9m.scan.scanned import ScannedProgram
 
 
 def render(report: ScanReport) -> str:
     parts = ["## d9m scan", f"**{_plain(words.headline(report))}**"]
-    parts += [_plain(words.environment_line(environment)) for environment in report.environments]
-    parts.append(_plain(words.programs_line(report)))
+    parts += [_card(program) for program in report.programs]
     for path, here in groupby(report.findings, key=lambda finding: finding.path):
         rows = "\n".join(_row(finding) for finding in here)
         parts.append(f"### {_path(path)}\n\n| Line | | Rule | |\n|---:|---|---|---|\n{rows}")
@@ -23,6 +24,15 @@ def render(report: ScanReport) -> str:
     parts += map(_plain, words.unknown_releases(report))
     parts.append(_plain(words.hidden_line(report)))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _card(program: ScannedProgram) -> str:
+    rows = [
+        f"| {SIGNS[check.status]} | {check.name} | {_plain(check.text)} |"
+        for check in program.checks
+    ]
+    table = "\n".join(["| | | |", "|---|---|---|", *rows]) if rows else ""
+    return f"### {_plain(words.program_line(program))}\n\n{table}".rstrip()
 
 
 def _row(finding: ScanFinding) -> str:

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
 import urllib.parse
 from collections.abc import Sequence
 from typing import Any
 
 from d9m.render import as_json
+from d9m.scan.card_line import LINES, CardCheck, CardLine
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import RelatedSpot, ScanFinding, Severity, TextEdit
 from d9m.scan.marking import PAGES
 from d9m.scan.report import words
 from d9m.scan.report.explain import as_markdown
-from d9m.scan.result import ScanOutcome, Suppressed
+from d9m.scan.result import ScanOutcome, Suppressed, missing
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.rules.rule import ScanRule
-from d9m.scan.scanned import UnreadableFile
+from d9m.scan.scanned import ScannedProgram, UnreadableFile
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
-_LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "note"}
+_LEVELS: dict[Severity, str] = {"error": "error", "missing": "warning", "place": "note"}
 
 
 def render(outcome: ScanOutcome) -> str:
-    """One run: all rules, what is shown, and what comments or the baseline hide."""
+    """One run: all rules, what is shown and missing, and what comments or the baseline hide."""
     report = outcome.report
-    numbers = {rule.code: number for number, rule in enumerate(RULES)}
+    codes = (*(rule.code for rule in RULES), *LINES)
+    numbers = {code: number for number, code in enumerate(codes)}
     results = [_result(finding, numbers) for finding in report.findings]
+    results += [_missing(program, check, numbers) for program, check in missing(report)]
     results += [_suppressed(one, numbers) for one in outcome.hidden]
     driver = {
         "name": "d9m",
         "version": report.d9m.version,
         "informationUri": "https://d9m.github.io/d9m/",
-        "rules": [_rule(rule) for rule in RULES],
+        "rules": [*map(_rule, RULES), *(_line(code, line) for code, line in LINES.items())],
         "properties": {"kb_date": report.d9m.kb_date},
     }
     unread = report.files.unreadable
@@ -74,10 +78,37 @@ def _rule(rule: ScanRule) -> dict[str, Any]:
     }
 
 
+def _line(code: str, line: CardLine) -> dict[str, Any]:
+    """A line of a card as a rule."""
+    return {
+        "id": code,
+        "name": "".join(part.capitalize() for part in code.split("-")),
+        "shortDescription": {"text": line.asks},
+        "helpUri": PAGES,
+        "defaultConfiguration": {"level": _LEVELS["missing"]},
+        "properties": {"tags": ["determinism", "program"], "precision": "high"},
+    }
+
+
+def _missing(program: ScannedProgram, check: CardCheck, numbers: dict[str, int]) -> dict[str, Any]:
+    """A missing line of a card. One that names no place is at the top of the program."""
+    region = {"startLine": check.line or 1}
+    path = check.path or program.path
+    digest = hashlib.sha256("\0".join((check.code, program.path)).encode()).hexdigest()
+    return {
+        "ruleId": check.code,
+        "ruleIndex": numbers[check.code],
+        "level": _LEVELS["missing"],
+        "message": {"text": words.check_sentence(program, check)},
+        "locations": [{"physicalLocation": {**_file(path), "region": region}}],
+        "partialFingerprints": {"d9m/v1": digest[:32]},
+    }
+
+
 def _result(finding: ScanFinding, numbers: dict[str, int]) -> dict[str, Any]:
     message = finding.message
     if finding.way_out:
-        message = f"{message} Way out: {finding.way_out}"
+        message = f"{message} Fix: {finding.way_out}"
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": numbers[finding.code],

@@ -1,116 +1,107 @@
-"""The report of `d9m scan` at a terminal: the verdict, the environment, findings by file."""
+"""The report of `d9m scan` at a terminal: a card for each program, errors, places."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 
 from d9m.render.page import WIDTH, Page, Span, Style
-from d9m.render.phrases import join, plural
+from d9m.render.phrases import plural
+from d9m.scan.card_line import LEGEND, LINES, SIGNS, WORST_FIRST, Status
 from d9m.scan.file_names import printable_path
-from d9m.scan.finding import RelatedSpot, ScanFinding, Severity
+from d9m.scan.finding import RelatedSpot, ScanFinding
 from d9m.scan.report import words
-from d9m.scan.result import ScanReport, counts
+from d9m.scan.result import ScanReport
 from d9m.scan.scanned import ScannedProgram
 
-_STYLES: dict[Severity, Style] = {"error": "bad", "warning": "doubt", "hint": "dim"}
+_STYLES: dict[Status, Style] = {"ok": "good", "missing": "bad", "unknown": "doubt"}
 
-MOST_ENVIRONMENTS = 3
-MOST_JOBS = 4
+MOST_CARDS = 5
+MOST_PROGRAMS = 20
+MOST_PLACES = 3
 MOST_RELATED = 3
+LABEL = max(len(line.name) for line in LINES.values())
 
 
-def render(report: ScanReport, width: int = WIDTH, statistics: bool = False) -> Page:
+def render(
+    report: ScanReport, width: int = WIDTH, statistics: bool = False, places: bool = False
+) -> Page:
     page = Page(width)
-    found = counts(report.findings)
-    verdict: Style = "bad" if found["error"] else "doubt" if found["warning"] else "good"
-    if verdict == "good" and (report.nothing or words.is_incomplete(report)):
-        verdict = "doubt"
-    page.paragraph(words.headline(report), style=verdict)
-    _surroundings(page, report)
-    _programs(page, report)
-    _findings(page, report.findings)
+    first = report.nothing or words.incomplete_line(report)
+    if first:
+        page.paragraph(first, style="doubt")
+    if not report.nothing and not report.programs:
+        page.paragraph("No program here uses a package that the records know.", style="dim")
+    for program in report.programs[:MOST_CARDS]:
+        _card(page, program)
+        page.gap()
+    _other_programs(page, report.programs[MOST_CARDS:])
+    errors = [finding for finding in report.findings if finding.severity == "error"]
+    if not report.nothing:
+        page.line(Span(plural(len(errors), "error"), "bad" if errors else "head"))
+    _findings(page, errors)
+    _places(page, report, places)
     _unread(page, report)
     if statistics:
         _statistics(page, report)
-    _foot(page, report)
+    _foot(page, report, errors)
     return page
 
 
-def _surroundings(page: Page, report: ScanReport) -> None:
-    jobs = ""
-    if report.jobs:
-        more = f" and {len(report.jobs) - MOST_JOBS} more" * (len(report.jobs) > MOST_JOBS)
-        named = map(printable_path, report.jobs[:MOST_JOBS])
-        jobs = f" · jobs: {', '.join(named)}{more}"
-    known = [environment for environment in report.environments if environment.packages]
-    for number, environment in enumerate(known[:MOST_ENVIRONMENTS]):
-        several = len(known) > 1
-        where = f"{', '.join(map(printable_path, environment.paths))}: " if several else ""
-        line = where + words.environment_line(environment) + (jobs if number == 0 else "")
-        page.paragraph(line, "", "  ", "dim")
-    left = len(known) - MOST_ENVIRONMENTS
+def _card(page: Page, program: ScannedProgram) -> None:
+    page.paragraph(words.program_line(program), "", "    ", "head")
+    for check in program.checks:
+        sign = Span(SIGNS[check.status], _STYLES[check.status])
+        page.marked(sign, check.name.ljust(LABEL + 1), words.one_line(check.text))
+    if not program.checks:
+        page.paragraph("the records ask for nothing here", "  ", "  ", "dim")
+
+
+def _other_programs(page: Page, programs: Sequence[ScannedProgram]) -> None:
+    """A line for each program beyond those with a card."""
+    for program in programs[:MOST_PROGRAMS]:
+        parts: list[str] = []
+        for status in WORST_FIRST:
+            names = [check.name for check in program.checks if check.status == status]
+            if names:
+                parts.append(f"{SIGNS[status]} {', '.join(names)}")
+        page.paragraph(f"{printable_path(program.path)}  {'  '.join(parts)}", "", "    ")
+    left = len(programs) - MOST_PROGRAMS
     if left > 0:
-        page.paragraph(f"{plural(left, 'more environment')}: --format json", style="dim")
-    if not known and jobs:
-        page.paragraph(jobs.removeprefix(" · "), "", "  ", "dim")
-
-
-def _programs(page: Page, report: ScanReport) -> None:
+        page.paragraph(
+            f"{plural(left, 'more program')}: name a path, or --format json", style="dim"
+        )
     page.gap()
-    folded = words.programs_line(report)
-    if folded:
-        page.paragraph(folded)
-    else:
-        for program in report.programs:
-            page.paragraph(_program(program), "", "  ")
-    page.gap()
-
-
-def _program(program: ScannedProgram) -> str:
-    does = [f"seeds {join(program.seeds)}" if program.seeds else "seeds nothing"]
-    if program.switches:
-        switch = program.switches[0]
-        does.append(f"{switch.name} in {words.at(switch.path, switch.line, None)}")
-    return f"{printable_path(program.path)}  {' · '.join(does)}"
 
 
 def _findings(page: Page, findings: Sequence[ScanFinding]) -> None:
-    if not findings:
-        return
-    column = max(len(words.place(finding)) for finding in findings)
-    codes = max(len(finding.code) for finding in findings)
-    for path, here in groupby(findings, key=lambda finding: finding.path):
-        page.line(Span(printable_path(path), "head"))
-        for finding in here:
-            _finding(page, finding, column, codes)
+    where = [words.at(each.path, each.line, each.cell) for each in findings]
+    column = min(max(map(len, where), default=0), page.width // 3)
+    for finding, place in zip(findings, where, strict=True):
+        _finding(page, finding, place, column)
 
 
-def _finding(page: Page, finding: ScanFinding, column: int, codes: int) -> None:
-    indent = 2 + column + 2 + len("warning") + 2 + codes + 2
+def _finding(page: Page, finding: ScanFinding, place: str, column: int) -> None:
+    indent = 2 + column + 2
     room = page.width - indent
-    lines = _wrapped(finding.message, room)
-    for spot in finding.related[:MOST_RELATED]:
-        if _is_named(finding, spot):
-            continue
-        where = words.at(spot.path, spot.line, spot.cell)
-        lines += _wrapped(f"{where}: {spot.message}", room)
-    out = finding.way_out or (finding.fix.title if finding.fix else "")
     mark = ""
     if finding.fix is not None:
         mark = " [--fix]" if finding.fix.safe else " [--fix --unsafe]"
+    lines = _wrapped(f"{finding.message} [{finding.code}]", room)
+    for spot in finding.related[:MOST_RELATED]:
+        if not _is_named(finding, spot):
+            lines += _wrapped(f"{words.at(spot.path, spot.line, spot.cell)}: {spot.message}", room)
+    out = finding.way_out or (finding.fix.title if finding.fix else "")
     if out:
         first, *more = _wrapped(f"{out}{mark}", room - 2)
         lines += [f"→ {first}", *(f"  {line}" for line in more)]
-    place = words.place(finding).rjust(column)
-    page.line(
-        f"  {place}  ",
-        Span(finding.severity.ljust(7), _STYLES[finding.severity]),
-        f"  {finding.code.ljust(codes)}  {lines[0]}",
-    )
+    if len(place) > column:
+        page.line(f"  {place}")
+        lines = ["", *lines]
+    else:
+        page.line(f"  {place.ljust(column)}  {lines[0]}")
     for line in lines[1:]:
         page.line(" " * indent + line)
 
@@ -126,6 +117,28 @@ def _wrapped(text: str, room: int) -> list[str]:
     return textwrap.wrap(
         words.one_line(text), max(room, 24), break_long_words=False, break_on_hyphens=False
     ) or [""]
+
+
+def _places(page: Page, report: ScanReport, is_whole: bool) -> None:
+    found = [finding for finding in report.findings if finding.severity == "place"]
+    if not found:
+        return
+    shown = found if is_whole else _first_places(report.programs, found)
+    enters = "where order or chance enters"
+    tip = "" if len(shown) == len(found) else "; d9m scan --places lists all"
+    page.line(Span(f"{plural(len(found), 'place')} {enters} (no verdict{tip})", "head"))
+    _findings(page, shown)
+
+
+def _first_places(
+    programs: Iterable[ScannedProgram], places: Sequence[ScanFinding]
+) -> list[ScanFinding]:
+    """Return the first three of each program with a card; without any program, the first three."""
+    found: dict[int, ScanFinding] = {}
+    for files in [program.files for program in programs][:MOST_CARDS] or [None]:
+        own = [place for place in places if files is None or place.path in files]
+        found.update((places.index(place), place) for place in own[:MOST_PLACES])
+    return [found[number] for number in sorted(found)]
 
 
 def _unread(page: Page, report: ScanReport) -> None:
@@ -152,10 +165,9 @@ def _statistics(page: Page, report: ScanReport) -> None:
         page.line(Span("Versions that contradict each other", "head"))
         for one in report.contradictions:
             page.paragraph(f"{one.package}: {one.followed}, not {one.other}", "  ", "    ")
-    page.gap()
 
 
-def _foot(page: Page, report: ScanReport) -> None:
+def _foot(page: Page, report: ScanReport, errors: Sequence[ScanFinding]) -> None:
     page.gap()
     hidden = words.hidden_line(report)
     if hidden:
@@ -164,16 +176,12 @@ def _foot(page: Page, report: ScanReport) -> None:
         page.paragraph(words.one_line(sentence))
     if report.nothing:
         return
-    if not report.findings:
-        page.paragraph(
-            "This scan does not prove that a run repeats: d9m check, and two runs, do.", style="dim"
-        )
-        page.line(Span(f"kb {report.d9m.kb_date}", "dim"))
-        return
-    fixable = sum(finding.fix is not None and finding.fix.safe for finding in report.findings)
-    parts: list[str] = []
-    if fixable:
-        parts.append(f"{fixable} can be fixed: d9m scan --fix")
-    parts.append(f"why: d9m scan --explain {report.findings[0].code}")
+    seen = {check.status for program in report.programs for check in program.checks}
+    legend = [f"{SIGNS[status]} {text}" for status, text in LEGEND.items() if status in seen]
+    parts = ["  ".join(legend)] if legend else []
+    if any(finding.fix is not None and finding.fix.safe for finding in errors):
+        parts.append("d9m scan --fix")
+    if errors:
+        parts.append(f"d9m scan --explain {errors[0].code}")
     parts.append(f"kb {report.d9m.kb_date}")
     page.paragraph(" · ".join(parts), style="dim")

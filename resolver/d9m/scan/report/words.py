@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import printable
-from d9m.render.phrases import join, plural
+from d9m.render.phrases import DEVICES, join, plural
+from d9m.scan.card_line import CardCheck
 from d9m.scan.file_names import printable_path
 from d9m.scan.finding import ScanFinding
 from d9m.scan.result import ScanReport, counts
-from d9m.scan.scanned import ScannedEnvironment, UnreadableFile
+from d9m.scan.scanned import ScannedPackage, ScannedProgram, UnreadableFile
 
 
 def headline(report: ScanReport) -> str:
-    """``FINDINGS  4 errors, 3 warnings in 31 files (12 hints: --hints)``."""
+    """``1 error, 3 missing, 4 places · 2 programs in 31 files``."""
     if report.nothing:
         return report.nothing
-    found = counts(report.findings)
-    shown = [plural(count, severity) for severity, count in found.items() if count]
-    hints = f" ({plural(report.hints, 'hint')}: --hints)" if report.hints else ""
-    files = plural(report.files.read, "file")
-    unread = len(report.files.unreadable)
-    more = f", {unread} unread" if unread else ""
-    if shown:
-        return f"FINDINGS  {', '.join(shown)} in {files}{more}{hints}"
-    if is_incomplete(report):
-        unknown = unknown_releases(report)
-        missing = [f"{plural(unread, 'file')} could not be read"] if unread else []
-        if unknown:
-            missing.append(f"{plural(len(unknown), 'release')} unknown")
-        return f"INCOMPLETE  {', '.join(missing)}, {report.files.read} read{hints}"
-    programs = f", {plural(len(report.programs), 'program')}" if report.programs else ""
-    return f"NOTHING FOUND  {files}{more}{programs}{hints}"
+    found = counts(report)
+    parts = [plural(found["error"], "error"), f"{found['missing']} missing"]
+    parts.append(plural(found["place"], "place"))
+    unread = f", {len(report.files.unreadable)} not read" if report.files.unreadable else ""
+    programs = plural(len(report.programs), "program")
+    return f"{', '.join(parts)} · {programs} in {plural(report.files.read, 'file')}{unread}"
 
 
 def is_incomplete(report: ScanReport) -> bool:
     """Whether a file was not read that the answer needs, or a release is not known."""
-    return any(file.needed for file in report.files.unreadable) or bool(unknown_releases(report))
+    return bool(incomplete_line(report))
+
+
+def incomplete_line(report: ScanReport) -> str:
+    """``INCOMPLETE  1 file could not be read, 3 read``; empty where nothing is missing."""
+    unread = sum(file.needed for file in report.files.unreadable)
+    unknown = len(unknown_releases(report))
+    parts = [f"{plural(unread, 'file')} could not be read"] if unread else []
+    parts += [f"{plural(unknown, 'release')} unknown"] if unknown else []
+    return f"INCOMPLETE  {', '.join(parts)}, {report.files.read} read" if parts else ""
 
 
 def unknown_releases(report: ScanReport) -> list[str]:
@@ -52,24 +51,38 @@ def unread_sentence(file: UnreadableFile) -> str:
     return f"This file was not read: {file.why}."
 
 
-def environment_line(environment: ScannedEnvironment) -> str:
-    """``torch 2.4.1 (requirements.txt:3) · cuda``: frameworks come first, then what is
-    stated; a long list is cut.
-    """
-    packages = sorted(
-        environment.packages.items(),
-        key=lambda entry: (entry[0] not in VERSION_OPTIONS, entry[1].how == "assumed"),
-    )
-    parts: list[str] = []
-    for name, package in packages[:MOST_PACKAGES]:
-        source = package.from_ or "assumed: no file names a known release"
-        parts.append(f"{name} {package.version or 'any'} ({source})")
-    if len(packages) > MOST_PACKAGES:
-        parts.append(plural(len(packages) - MOST_PACKAGES, "more package"))
-    return " · ".join([*parts, environment.device])
+def program_line(program: ScannedProgram) -> str:
+    """``train.py · PyTorch 2.4 (requirements.txt:1) · CUDA (Dockerfile:1) · torchrun, 8 ranks``."""
+    packages = [_package(package) for package in program.packages.values()]
+    device = DEVICES.get(program.device, program.device)
+    device += f" ({printable_path(program.device_from) or 'assumed'})"
+    started = [program.launcher] if program.launcher else []
+    if program.ranks not in ("", "?", "1"):
+        started.append(f"{program.ranks} ranks")
+    elif program.ranks == "?":
+        started.append("ranks not known")
+    job = ""
+    if program.jobs:
+        more = f" and {len(program.jobs) - 1} more" if len(program.jobs) > 1 else ""
+        job = f"{', '.join(started)} ({printable_path(program.jobs[0])}{more})".lstrip()
+    name = printable_path(program.path) if program.path != "." else "the project as one"
+    return "  ·  ".join(filter(None, [name, *packages, device, job]))
 
 
-MOST_PACKAGES = 5
+def _package(package: ScannedPackage) -> str:
+    where = printable_path(package.from_)
+    release = package.version or "any release"
+    if package.how == "range":
+        return f"{package.title} {release} (newest that {where} allows)"
+    if package.how == "assumed":
+        why = f"{where} names no release" if where else "no file names one"
+        return f"{package.title} {release} (assumed: {why})"
+    return f"{package.title} {release} ({where})"
+
+
+def check_sentence(program: ScannedProgram, check: CardCheck) -> str:
+    """A line of a card where the card is not around it."""
+    return f"{printable_path(program.path)}: {check.name}: {check.text}."
 
 
 def hidden_line(report: ScanReport) -> str:
@@ -83,32 +96,6 @@ def hidden_line(report: ScanReport) -> str:
         entries = f"{len(report.gone)} entr{'y' if len(report.gone) == 1 else 'ies'}"
         parts.append(f"{entries} of the baseline gone: --write-baseline shortens it")
     return join(parts)
-
-
-def programs_line(report: ScanReport) -> str:
-    """How many programs seed, and how many ask for more; empty for fewer than three."""
-    if len(report.programs) < FOLDED:
-        return ""
-    nothing = sum(not program.seeds and not program.switches for program in report.programs)
-    seeded = sum(bool(program.seeds) and not program.switches for program in report.programs)
-    switched = len(report.programs) - nothing - seeded
-    parts: list[str] = []
-    if nothing:
-        parts.append(f"{nothing} seed nothing")
-    if seeded:
-        parts.append(f"{seeded} seed but ask for no deterministic algorithms")
-    if switched:
-        parts.append(f"{switched} ask for deterministic algorithms")
-    tip = (
-        " (--goal repeatable reports each)"
-        if report.goal != "repeatable" and nothing + seeded
-        else ""
-    )
-    return f"{len(report.programs)} programs: {join(parts)}{tip}"
-
-
-FOLDED = 3
-"""Programs from which on one line speaks for all."""
 
 
 def place(finding: ScanFinding) -> str:

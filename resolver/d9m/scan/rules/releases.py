@@ -8,14 +8,9 @@ import msgspec
 
 from d9m.resolve.merge import line
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite
-from d9m.scan.finding import RelatedSpot
 from d9m.scan.project.effects import Effect
 from d9m.scan.project.project import Project
-from d9m.scan.project.questions import PackageStack
-from d9m.scan.rules.devices import ASSUMED
-from d9m.scan.rules.program_seeds import seed_call
-from d9m.scan.rules.rule import Objection, ScanRule
-from d9m.scan.rules.settings import because_of, switches_on
+from d9m.scan.rules.rule import Objection, ScanRule, because_of
 from d9m.scan.surroundings.surrounding import ScanEnvironment, StatedVersion
 
 
@@ -23,13 +18,11 @@ def _check_release(project: Project) -> Iterator[Objection]:
     for path, made in project.effects.items():
         for effect in made:
             setting = project.kb.settings.get(effect.setting)
-            if setting is None or setting.kind != "python" or effect.helper is not None:
-                continue
-            if effect.guarded or effect.value in ("False", "0"):
-                continue
-            said = _lacking(project, path, effect.setting)
+            left_out = effect.guarded or effect.helper or effect.value in ("False", "0")
+            is_call = setting is not None and setting.kind == "python" and not left_out
+            said = None if not is_call else _lacking(project, path, effect.setting)
             if said is not None:
-                home = project.kb.home(project.kb.setting_ids[effect.setting])
+                home = project.home(effect.setting)
                 yield Objection(
                     path=path,
                     place=effect.place,
@@ -38,33 +31,49 @@ def _check_release(project: Project) -> Iterator[Objection]:
                     because=because_of(project, effect.setting, "releases"),
                 )
     for path, write, setting in project.known_writes():
-        if setting.effect == "never":
-            continue
-        said = _lacking(project, path, write.name)
+        said = None if setting.effect == "never" else _lacking(project, path, write.name)
         if said is not None and said.how in ("given", "pinned"):
-            home = project.kb.home(project.kb.setting_ids[write.name])
+            home = project.home(write.name)
             yield Objection(
                 path=path,
                 place=write.place,
-                severity="warning",
                 message=f"{home} {said.version} ({said.said_in}) does not read {write.name}.",
                 way_out=_in_place_of(project, path, write, home),
                 because=because_of(project, write.name, "releases"),
             )
+    yield from _unknown_ops(project)
+
+
+def _unknown_ops(project: Project) -> Iterator[Objection]:
+    """Ops that the records know in other releases than the one that is stated."""
+    for path, facts in project.python.items():
+        for call in facts.calls:
+            package = project.vocabulary.package(call.name)
+            if package is None or call.guarded or not project.vocabulary.is_op(call.name):
+                continue
+            said = project.around(path).packages.get(package)
+            if said is None or said.how not in ("given", "pinned") or said.others:
+                continue
+            stack = project.questions.world(project.around(path), (package,))
+            answer = project.questions.op(stack, call.name)
+            if answer is not None and answer.outcome == "unknown" and answer.note:
+                yield Objection(
+                    path=path,
+                    place=call.place,
+                    message=f"{call.name} {answer.note} ({said.said_in}).",
+                    way_out=f"check which {package} runs this",
+                )
 
 
 def _in_place_of(project: Project, path: str, write: EnvironmentWrite, package: str) -> str:
     """What does the same in the stated release as a variable does in others."""
     stack = project.questions.world(project.around(path), (package,))
     for setting in project.knowledge.in_place_of(write.name):
-        if not project.questions.holds(stack, setting.condition):
-            continue
-        value = write.value or "VALUE"
-        if setting.kind == "env":
-            return f"{setting.name}={value}"
-        written = line(setting, value)
-        if written is not None:
-            return written
+        if project.questions.holds(stack, setting.condition):
+            value = write.value or "VALUE"
+            written = f"{setting.name}={value}" if setting.kind == "env" else line(setting, value)
+            if written is not None:
+                return written
     return f"remove it, or use another release of {package}"
 
 
@@ -72,17 +81,14 @@ def _lacking(project: Project, path: str, name: str) -> StatedVersion | None:
     """The stated release of a setting's package, if no release that is allowed has it, and no
     other one that is stated.
     """
-    id_ = project.kb.setting_ids[name]
-    home = project.kb.meta.folders.get(id_.partition("/")[0])
-    said = project.around(path).packages.get(home) if home is not None else None
+    home = project.kb.meta.folders.get(project.kb.setting_ids[name].partition("/")[0])
+    said = project.around(path).packages.get(home or "")
     if home is None or said is None or said.version is None or not said.is_stated:
         return None
-    setting = project.kb.settings[name]
     for around, oldest in _meant(project, path, home, said):
         stack = project.questions.world(around, (home,), oldest)
-        if project.questions.environment(stack) is None:
-            return None
-        if project.questions.holds(stack, setting.condition):
+        has_it = project.questions.holds(stack, project.kb.settings[name].condition)
+        if project.questions.environment(stack) is None or has_it:
             return None
     return said
 
@@ -95,8 +101,7 @@ def _meant(
     of other folders may be meant as well.
     """
     around = project.around(path)
-    yield around, False
-    yield around, True
+    yield from ((around, False), (around, True))
     releases = set(said.others)
     for elsewhere in project.surroundings() if releases else ():
         stated = elsewhere.packages.get(package)
@@ -112,24 +117,22 @@ def _successor(project: Project, path: str, effect: Effect) -> str:
     """What does the same in the stated release: the same switch, or a seed of the same generator;
     else whether a newer release has it.
     """
-    home = project.kb.home(project.kb.setting_ids[effect.setting])
+    home = project.home(effect.setting)
     stack = project.questions.world(project.around(path), (home,))
-    switch = project.knowledge.switches().get(effect.setting)
-    for turn in switch[1].settings if switch is not None else ():
-        setting = project.kb.settings[turn.name]
-        here = all(
-            project.questions.holds(stack, when) for when in (turn.condition, setting.condition)
-        )
-        if setting.kind == "python" and here and setting.statement is not None:
-            return setting.statement.replace("{value}", turn.to[0] if turn.to else "")
+    same: list[tuple[str, str]] = []
+    if effect.setting in project.knowledge.switches():
+        turns = project.knowledge.switches()[effect.setting][1].settings
+        for turn in turns:
+            if project.questions.holds(stack, turn.condition):
+                same.append((turn.name, turn.to[0] if turn.to else ""))
     for generator in project.knowledge.generators():
         if effect.setting in generator.settings:
-            for name in sorted(generator.settings):
-                setting = project.kb.settings[name]
-                here = project.questions.holds(stack, setting.condition)
-                is_own = project.kb.home(project.kb.setting_ids[name]) == home
-                if setting.kind == "python" and here and is_own and setting.statement is not None:
-                    return setting.statement.replace("{value}", "seed")
+            same += [(name, "seed") for name in sorted(generator.settings)]
+    for name, value in same:
+        setting = project.kb.settings[name]
+        is_here = project.home(name) == home and project.questions.holds(stack, setting.condition)
+        if setting.kind == "python" and is_here and setting.statement is not None:
+            return setting.statement.replace("{value}", value)
     newest = project.questions.world(ScanEnvironment(""), (home,))
     has_it = project.questions.holds(newest, project.kb.settings[effect.setting].condition)
     return "upgrade, or remove it" if has_it else "remove it"
@@ -139,12 +142,12 @@ WRONG_RELEASE = ScanRule(
     code="wrong-release",
     family="settings",
     severity="error",
-    title="A setting that the stated release does not have",
+    title="Something that the stated release does not have",
     why="""A call that the release lacks stops the program with an AttributeError; a variable
     that it does not read is silently ignored.""",
-    silent="""No release is stated; an allowed release has the setting; files for the same folder
-    state different releases, such as two Dockerfiles, and any release that the project states has
-    it; or the call stands under hasattr, try, or a version check.""",
+    silent="""No release is stated; an allowed release has it; files for the same folder state
+    different releases, such as two Dockerfiles, and any release that the project states has it; or
+    the call is under hasattr, try, or a version check.""",
     bad="import torch\n\ntorch.set_deterministic(True)\n",
     good="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
     check=_check_release,
@@ -156,25 +159,21 @@ def _check_forbidden(project: Project) -> Iterator[Objection]:
         if not write.value or write.how in WITHOUT_EFFECT:
             continue
         stack = project.world(path, project.packages_around(path))
-        everywhere = msgspec.structs.replace(stack, device=ASSUMED)
-        if not _is_forbidden(project, everywhere, write.name, write.value):
-            continue  # on a device alone, and packages for a CPU are one machine's
-        for judged in project.questions.judged(stack, write.name, write.value):
-            if judged.status == "forbidden":
-                what = "it from " if setting.list_ is not None else ""
-                yield Objection(
-                    path=path,
-                    place=write.place,
-                    message=judged.why,
-                    way_out=f"remove {what}{write.name}",
-                    because=because_of(project, write.name, "forbidden"),
-                )
+        usual = msgspec.structs.replace(stack, device=ScanEnvironment("").device)
+        for one in (usual, stack):  # packages for a CPU are those of one machine
+            judged = project.questions.judged(one, write.name, write.value)
+            why = next((each.why for each in judged if each.status == "forbidden"), None)
+            if why is None:
                 break
-
-
-def _is_forbidden(project: Project, stack: PackageStack, name: str, value: str) -> bool:
-    judged = project.questions.judged(stack, name, value)
-    return any(one.status == "forbidden" for one in judged)
+        else:
+            what = "it from " if setting.list_ is not None else ""
+            yield Objection(
+                path=path,
+                place=write.place,
+                message=why or "",
+                way_out=f"remove {what}{write.name}",
+                because=because_of(project, write.name, "forbidden"),
+            )
 
 
 FORBIDDEN_SETTING = ScanRule(
@@ -193,51 +192,4 @@ FORBIDDEN_SETTING = ScanRule(
     check=_check_forbidden,
 )
 
-
-def _check_seedless(project: Project) -> Iterator[Objection]:
-    for switch in switches_on(project):
-        for generator in project.knowledge.generators():
-            if switch.setting not in generator.marks.seed_needed_by or switch.offered:
-                continue
-            programs = [one for one in project.programs if switch in one.effects]
-            for program in programs:
-                if any(_seeds(project, path, generator.settings) for path in program.files):
-                    continue
-                yield Objection(
-                    path=switch.path,
-                    place=switch.place,
-                    message=(
-                        f"{generator.title} is not seeded: with this switch on, random ops raise "
-                        "an error."
-                    ),
-                    way_out=f"{seed_call(project, program, generator)}(1) first",
-                    related=(RelatedSpot(program.path, 1, "the program"),),
-                    because=because_of(project, switch.setting, "needs a seed"),
-                )
-                break
-
-
-def _seeds(project: Project, path: str, settings: frozenset[str]) -> bool:
-    return any(effect.setting in settings for effect in project.effects[path])
-
-
-SEEDLESS_DETERMINISM = ScanRule(
-    code="seedless-determinism",
-    family="settings",
-    severity="error",
-    title="A switch that needs a seed, in a program without one",
-    why="""With tf.config.experimental.enable_op_determinism() TensorFlow's random ops,
-    initializers and dropout among them, raise an error unless a global seed is set.""",
-    silent="""The program seeds TensorFlow somewhere, or turns the switch on only on demand.""",
-    bad=(
-        "import tensorflow as tf\n\ntf.config.experimental.enable_op_determinism()\n"
-        "model.fit(x, y)\n"
-    ),
-    good=(
-        "import tensorflow as tf\n\ntf.keras.utils.set_random_seed(1)\n"
-        "tf.config.experimental.enable_op_determinism()\nmodel.fit(x, y)\n"
-    ),
-    check=_check_seedless,
-)
-
-RULES = (WRONG_RELEASE, FORBIDDEN_SETTING, SEEDLESS_DETERMINISM)
+RULES = (WRONG_RELEASE, FORBIDDEN_SETTING)

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from d9m.scan.finding import (
-    Because,
-    Confidence,
-    Family,
-    Fix,
-    RelatedSpot,
-    ScanFinding,
-    Severity,
-    Spot,
-)
+from d9m.scan.facts import Arms
+from d9m.scan.finding import Because, Family, Fix, RelatedSpot, ScanFinding, Severity, Spot
 from d9m.scan.project.project import Project
 
 Fixable: TypeAlias = Literal["safe", "unsafe", "no"]
@@ -29,9 +21,6 @@ class Objection(msgspec.Struct, frozen=True, kw_only=True):
     place: Spot
     message: str
     way_out: str = ""
-    severity: Severity | None = None
-    """Where it differs from the rule's."""
-    confidence: Confidence = "sure"
     because: tuple[Because, ...] = ()
     related: tuple[RelatedSpot, ...] = ()
     fix: Fix | None = None
@@ -46,7 +35,6 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     family: Family
     severity: Severity
-    """The usual one."""
     title: str
     """What it finds, in one line."""
     why: str
@@ -68,8 +56,7 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
             yield ScanFinding(
                 code=self.code,
                 family=self.family,
-                severity=found.severity or self.severity,
-                confidence=found.confidence,
+                severity=self.severity,
                 path=found.path,
                 line=place.line,
                 column=place.column,
@@ -81,3 +68,26 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
                 related=list(found.related),
                 fix=found.fix,
             )
+
+
+class Positioned(Protocol):
+    """A statement of a file."""
+
+    @property
+    def place(self) -> Spot: ...
+
+    @property
+    def scope(self) -> int: ...
+
+    @property
+    def arms(self) -> Arms: ...
+
+
+def because_of(project: Project, name: str, says: str) -> tuple[Because, ...]:
+    """The record of a setting."""
+    return (Because(f"settings/{project.kb.setting_ids[name]}", says),)
+
+
+def in_words(items: list[str]) -> str:
+    """``a, b and c``."""
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,283 +1,107 @@
-"""Switches: are they on for good, and with what they need?"""
+"""Switches: are they on in time and for good, and does nothing contradict them?"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from d9m.scan.finding import Because, Fix, RelatedSpot, Severity, Spot, TextEdit
+from d9m.model.records import SettingChange, Solution
+from d9m.scan.facts import Launch
+from d9m.scan.finding import Because, Fix, RelatedSpot, Spot, TextEdit
 from d9m.scan.project.effects import Effect
-from d9m.scan.project.programs import Program
+from d9m.scan.project.programs import GivenValue, Program, given
 from d9m.scan.project.project import Project
-from d9m.scan.rules.devices import may_use_gpu
-from d9m.scan.rules.ops import first_warned, shown
-from d9m.scan.rules.program_seeds import seeded
-from d9m.scan.rules.rule import Objection, ScanRule
-from d9m.scan.rules.settings import because_of, switches_on
-from d9m.scan.rules.timed_ops import times_nothing
+from d9m.scan.rules.rule import Objection, Positioned, ScanRule, because_of
+from d9m.scan.rules.seeds import seed_call
 
 
-def _check_no_workspace(project: Project) -> Iterator[Objection]:
-    for switch in switches_on(project):
-        if switch.guarded or _is_parameter(switch):
-            continue
-        package = project.kb.home(project.kb.setting_ids[switch.setting])
-        for solution, turn in project.knowledge.needed_with(switch.setting):
-            assert turn.set is not None
-            if turn.set in project.variables:
-                continue
-            stated = project.questions.stated(project.around(switch.path), package)
-            newest = project.world(switch.path, frozenset((package,)))
-            oldest = project.world(switch.path, frozenset((package,)), oldest=True)
-            setting = project.knowledge.variables[turn.set]
-            if project.questions.surely_holds(newest, turn.condition):
-                severity, where = None, ""
-            elif stated.oldest and project.questions.surely_holds(oldest, turn.condition):
-                severity = "warning"
-                where = f" on {package} {stated.oldest}, which {stated.said_in} allows"
-            else:
-                continue
-            note = turn.note or f"{solution.title} needs it"
-            if switch.warns:
-                severity = "warning"
-                note = "calls that need it only warn, and can differ between runs"
-            spared = _stays_on_cpu(project, switch, package)
-            spared = spared or _may_be_set_elsewhere(project, switch)
-            spared = spared and project.goal != "repeatable"
-            if spared or not _is_asked_for(project, switch):
-                severity = "hint"
-            yield Objection(
-                path=switch.path,
-                place=switch.place,
-                severity=severity,
-                message=f"{turn.set} is set nowhere: {note}{where}.",
-                way_out=f"export {turn.set}={turn.to[0]}",
-                because=because_of(project, setting.name, "needed by the switch"),
-            )
+def runs_before(one: Positioned, other: Positioned) -> bool:
+    """Whether two statements of a file are of one function, and where the other runs, this one
+    has run.
+    """
+    same = one.scope == other.scope and one.place.line < other.place.line
+    return same and other.arms[: len(one.arms)] == one.arms
 
 
-def _stays_on_cpu(project: Project, switch: Effect, package: str) -> bool:
-    """Whether programs that train run a switch, and nothing shows that one of them uses a GPU."""
-    running: list[Program] = []
-    for program in project.training:
-        if project.reach.runs(program, switch.path, switch.place.line):
-            running.append(program)
-    return bool(running) and not any(may_use_gpu(project, one, package) for one in running)
+def _asks(project: Project, effect: Effect) -> bool:
+    """Whether a line asks for determinism: it gives a setting the True that a solution wants."""
+    return effect.value == "True" and "True" in project.knowledge.wanted().get(effect.setting, ())
 
 
-def _may_be_set_elsewhere(project: Project, switch: Effect) -> bool:
-    """Whether a program that runs a switch also calls what may set all that it needs."""
-    return any(
-        switch.path in program.files
-        and program.runs(switch.path, switch.scope)
-        and project.may_seed_elsewhere(program)
-        for program in project.programs
-    )
-
-
-def _is_asked_for(project: Project, switch: Effect) -> bool:
-    """Whether a switch that only a parameter offers, false by default, is asked for in sight."""
-    return not switch.offered or any(
-        switch.path in program.files and program.asks(switch.path, switch.scope, switch.offered)
-        for program in project.programs
-    )
-
-
-def _is_parameter(effect: Effect) -> bool:
-    """A library hands its own argument on: whoever calls it decides."""
-    call = effect.call
-    return (
-        call is not None
-        and effect.helper is None
-        and effect.value is not None
-        and effect.value not in ("True", "1")
-        and effect.offered != ""
-    )
-
-
-NO_WORKSPACE = ScanRule(
-    code="no-workspace",
-    family="settings",
-    severity="error",
-    title="A switch without the variable that it needs",
-    why="""Under torch.use_deterministic_algorithms(True) PyTorch 1.7 to 2.9 refuses matrix
-    products on CUDA 10.2 and newer unless CUBLAS_WORKSPACE_CONFIG is :4096:8 or :16:8. With
-    warn_only=True it only warns, so this is a warning. The scan looked for the variable in
-    code, scripts, images and job files.""",
-    silent="""Any file of the project sets the variable, or the release does not need it. Where the
-    programs that train and run the line name no device, and no library chooses one for them, it is
-    a hint: they stay on the CPU. So it is where such a program calls something out of sight whose
-    name or argument says that it seeds: it may set the variable. With --goal repeatable both are
-    reported like any other. Where only a parameter turns the switch on, false by default, and no
-    call in the project gives it, it is a hint.""",
-    bad="import torch\n\ntorch.use_deterministic_algorithms(True)\n",
-    good="""import os
-
-os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-
-import torch
-
-torch.use_deterministic_algorithms(True)
-""",
-    check=_check_no_workspace,
-)
+# --- benchmark-on ----------------------------------------------------------------------
 
 
 def _check_benchmark(project: Project) -> Iterator[Objection]:
     spoken: set[tuple[str, Spot]] = set()
-    for objection in itertools.chain(_in_one_flow(project), _in_one_program(project)):
-        if (objection.path, objection.place) not in spoken:
-            spoken.add((objection.path, objection.place))
-            yield objection
-
-
-def _in_one_flow(project: Project) -> Iterator[Objection]:
-    """Benchmarking in the same function as a line that asks for determinism."""
-    wanted = project.knowledge.wanted()
-    for path, made in project.effects.items():
-        statements = wanted.keys() - project.knowledge.variables.keys()
-        turned: list[Effect] = []
-        for one in made:
-            if one.setting in statements and not project.reach.is_refused(path, one.place.line):
-                turned.append(one)
-        for effect in turned:
-            off = effect.setting in project.knowledge.timed()
-            if _has_no_effect(project, effect, made):
-                continue
-            if effect.assignment is None or not off or effect.value in (None, "False"):
-                continue
-            asking = _asking_line(effect, turned, wanted)
-            if asking is None or _is_taken_back(effect, asking, turned, wanted):
-                continue
-            if not _is_given_up(effect, asking, turned):
-                yield _timed(project, effect, asking)
-
-
-def _in_one_program(project: Project) -> Iterator[Objection]:
-    """Benchmarking that nothing turns off, in a program that asks for determinism elsewhere or
-    sets a seed.
-    """
-    wanted = project.knowledge.wanted()
-    offs = project.knowledge.timed()
-    for program in project.programs:
-        if not project.trains(program):
-            continue
+    for program in (*project.programs, *map(project.alone, project.python)):
         world = project.world_of(program)
-        made: list[Effect] = []
-        for path in program.files:
-            made += (one for one in project.effects[path] if project.is_made(world, one))
-        for effect in made:
-            surely = not effect.arms and program.surely_runs(effect.path, effect.scope)
-            if effect.setting not in offs or effect.value != "True" or not surely:
+        made = [one for one in program.effects if project.is_made(world, one)]
+        timed = [one for one in made if one.setting in project.knowledge.timed()]
+        asking = [one for one in made if _asks(project, one)] if timed else []
+        for effect in timed:
+            if effect.value != "True" or (effect.path, effect.place) in spoken:
                 continue
-            if any(one.setting == effect.setting and one.value != "True" for one in made):
+            good = next((one for one in asking if _hold_together(program, one, effect)), None)
+            others = [one for one in timed if one.setting == effect.setting and one != effect]
+            if good is None or any(_takes_back(one, effect, good) for one in others):
                 continue
-            if _has_no_effect(project, effect, made):
+            block = (effect.path, effect.scope, effect.arms)
+            if any(
+                one.setting == good.setting
+                and one.value == "False"
+                and (one.path, one.scope, one.arms) == block
+                for one in made
+            ):
+                continue  # the same block gives up what the other line asks for
+            needs = project.kb.settings[effect.setting].needs
+            if any(one.value not in (None, needs.get(one.setting, one.value)) for one in made):
                 continue
-            good = next(
-                (one for one in program.effects if _surely_asks(program, one, wanted)), None
-            )
-            if good is not None or seeded(project, program):
-                yield _timed(project, effect, good)
+            spoken.add((effect.path, effect.place))
+            yield _timed(project, effect, good)
 
 
-def _has_no_effect(project: Project, effect: Effect, made: Iterable[Effect]) -> bool:
-    """Whether another setting that this one needs gets another value."""
-    needs = project.kb.settings[effect.setting].needs
-    return any(one.setting in needs and one.value not in (None, needs[one.setting]) for one in made)
-
-
-def _surely_asks(program: Program, effect: Effect, wanted: dict[str, frozenset[str]]) -> bool:
-    """Whether a setting asks for determinism in every run of a program."""
-    asks = effect.value == "True" and "True" in wanted.get(effect.setting, ())
-    return (
-        asks
-        and not (effect.arms or effect.offered or effect.guarded)
-        and program.surely_runs(effect.path, effect.scope)
+def _hold_together(program: Program, asking: Effect, effect: Effect) -> bool:
+    """Whether a run surely has both: of one function, in arms that do not exclude each other; or
+    of two that run unconditionally.
+    """
+    if asking.path == effect.path and asking.scope == effect.scope:
+        arms = dict(effect.arms)
+        return all(arms.get(number, arm) == arm for number, arm in asking.arms)
+    return not any(
+        one.arms or one.guarded or not program.surely_runs(one.path, one.scope)
+        for one in (asking, effect)
     )
 
 
-def _timed(project: Project, effect: Effect, good: Effect | None) -> Objection:
-    """Benchmarking, in spite of a line that asks for determinism, or of seeds alone."""
-    off = "False"
+def _takes_back(other: Effect, effect: Effect, asking: Effect) -> bool:
+    """Whether another line gives the right value, or that of a name, where both others hold."""
+    if other.value == "True":
+        return False
+    if (other.path, other.scope) != (effect.path, effect.scope):
+        return True
+    covers = asking.scope != effect.scope or asking.arms[: len(other.arms)] == other.arms
+    return other.place.line > effect.place.line and covers
+
+
+def _timed(project: Project, effect: Effect, good: Effect) -> Objection:
     fix = None
     if effect.assignment is not None:
         spot = effect.assignment.value_place
-        edit = TextEdit((spot.line, spot.column), (spot.end_line, spot.end_column), off)
-        fix = Fix(True, f"Set it to {off}", [edit])
-    if good is None:
-        what = (
-            "cuDNN times its algorithms and takes the fastest, in spite of the seeds: the choice, "
-            "and the rounding, can differ between runs."
-        )
-    else:
-        here = good.path == effect.path
-        place = project.line if here else project.spot
-        where = f"in {place(good.path, good.place.line)}"
-        what = (
-            f"{good.by} {where} asks for determinism, but with {effect.setting} = {effect.value} "
-            "timing picks among the deterministic algorithms: the choice can differ between runs."
-        )
-    severity: Severity | None = None
-    if (good is None and project.goal != "repeatable") or times_nothing(project, effect):
-        severity = "hint"
+        edit = TextEdit((spot.line, spot.column), (spot.end_line, spot.end_column), "False")
+        fix = Fix(True, "Set it to False", [edit])
+    place = project.line if good.path == effect.path else project.spot
     return Objection(
         path=effect.path,
         place=effect.place,
-        severity=severity,
-        message=what,
-        way_out=f"{effect.setting} = {off}",
-        related=(RelatedSpot(good.path, good.place.line, "switched on here"),) if good else (),
+        message=(
+            f"{good.by} in {place(good.path, good.place.line)} asks for determinism, but with "
+            f"{effect.setting} = True cuDNN times its algorithms in every run and takes the "
+            "fastest."
+        ),
+        way_out=f"{effect.setting} = False",
+        related=(RelatedSpot(good.path, good.place.line, "switched on here"),),
         because=because_of(project, effect.setting, "value"),
         fix=fix,
     )
-
-
-def _asking_line(
-    effect: Effect, turned: list[Effect], wanted: dict[str, frozenset[str]]
-) -> Effect | None:
-    """Another statement of the same flow that asks for determinism."""
-    for other in turned:
-        if (
-            other.setting != effect.setting
-            and other.value in wanted[other.setting]
-            and other.value == "True"
-            and other.scope == effect.scope
-            and not _exclusive(other, effect)
-        ):
-            return other
-    return None
-
-
-def _is_taken_back(
-    effect: Effect, asking: Effect, turned: list[Effect], wanted: dict[str, frozenset[str]]
-) -> bool:
-    """Whether a later line sets the right value wherever the other line asks for determinism, or
-    puts back what was there before.
-    """
-    for other in turned:
-        later = other.place.line > effect.place.line and other.scope == effect.scope
-        right = other.value is None or other.value in wanted[effect.setting]
-        right = right and other.setting == effect.setting
-        covers = asking.arms[: len(other.arms)] == other.arms
-        if later and right and covers:
-            return True
-    return False
-
-
-def _is_given_up(effect: Effect, asking: Effect, turned: list[Effect]) -> bool:
-    """Whether the same block turns off what the other line asks for: there nobody wants it."""
-    for other in turned:
-        same = other.scope == effect.scope and other.arms == effect.arms
-        if same and other.setting == asking.setting and other.value == "False":
-            return True
-    return False
-
-
-def _exclusive(one: Effect, other: Effect) -> bool:
-    """Whether two statements stand in different arms of one branch."""
-    arms = dict(other.arms)
-    return any(number in arms and arms[number] != arm for number, arm in one.arms)
 
 
 BENCHMARK_ON = ScanRule(
@@ -287,12 +111,9 @@ BENCHMARK_ON = ScanRule(
     title="Benchmarking is on in a program that asks for determinism",
     why="""With torch.backends.cudnn.benchmark = True cuDNN times its algorithms in every run
     and takes the fastest. The deterministic switches limit it to deterministic algorithms, but
-    timing still picks among them: the winner, and the rounding, can differ between runs.
-    The switches do not turn benchmarking off.""",
-    silent="""The two stand in different arms of a condition, or a later line sets the right
-    value or puts the old one back, or the block with the one turns the other off, or cuDNN itself
-    is off. In a program that only sets seeds it is a hint, unless --goal is repeatable, and in one
-    whose layers cuDNN does not time.""",
+    timing still picks among them. The switches do not turn benchmarking off.""",
+    silent="""The two are in different arms of a condition, another line sets the right value or
+    puts the old one back, or cuDNN itself is off.""",
     bad="""import torch
 
 torch.backends.cudnn.deterministic = True
@@ -308,68 +129,247 @@ torch.backends.cudnn.benchmark = False
 )
 
 
-def _check_warn_only(project: Project) -> Iterator[Objection]:
-    switches = project.knowledge.switches()
-    found: list[Effect] = []
-    for made in project.effects.values():
-        found += (one for one in made if one.warns and one.setting in switches and not one.offered)
-    warned = first_warned(project) if found else {}
-    for effect in found:
-        op = warned.get((effect.path, effect.place)) if not is_decided_elsewhere(effect) else None
-        related: tuple[RelatedSpot, ...] = ()
-        if op is not None:
-            related = (RelatedSpot(op.path, op.call.place.line, f"{shown(op.call)} only warns"),)
-        yield Objection(
-            path=effect.path,
-            place=effect.place,
-            severity=None if op is not None else "hint",
-            message=(
-                "This only warns: an op without a deterministic version still runs, and "
-                "can differ between runs."
-            ),
-            way_out=f"{_strict(effect)} once nothing warns",
-            related=related,
-            because=(Because(f"helpers/{effect.helper.id}", "warns"),) if effect.helper else (),
-        )
+# --- late-switch, switched-off ---------------------------------------------------------
 
 
-def is_decided_elsewhere(effect: Effect) -> bool:
-    """Whether a name stands where the switch is turned on, such as that of an option."""
-    if effect.call is None or not effect.call.positional:
-        return False
-    first = effect.call.positional[0]
-    return first != "True" and first[:1].isalpha()
+def _check_late_switch(project: Project) -> Iterator[Objection]:
+    trains, compiles = (project.vocabulary.marks(name) for name in ("trains", "compiles"))
+    for path, made in project.effects.items():
+        on = [one for one in made if project.turns_on(one.setting, one.value)]
+        for effect in on:
+            setting = project.kb.settings[effect.setting]
+            if setting.kind != "python" or any(runs_before(one, effect) for one in on):
+                continue
+            home = project.home(effect.setting)
+            for call in project.files[path].calls:
+                own = setting.read == "first-use" and project.vocabulary.package(call.name) == home
+                counts = call.name in trains or (own and project.vocabulary.is_op(call.name))
+                counts = counts or (call.name in compiles and call.receiver != "")
+                if not counts or not runs_before(call, effect):
+                    continue
+                line = project.line(path, call.place.line)
+                yield Objection(
+                    path=path,
+                    place=effect.place,
+                    message=(
+                        f"{call.receiver or call.name.lstrip('.')}() in {line} runs before this "
+                        "switch is on, so the switch does not cover it."
+                    ),
+                    way_out=f"move it above {line}",
+                    related=(RelatedSpot(path, call.place.line, "runs before"),),
+                    because=because_of(project, effect.setting, "read"),
+                )
+                break
 
 
-def _strict(effect: Effect) -> str:
-    named = effect.call is not None and "warn_only" in effect.call.keywords
-    return "drop warn_only=True" if named else "ask for errors instead of warnings"
-
-
-WARN_ONLY = ScanRule(
-    code="warn-only",
+LATE_SWITCH = ScanRule(
+    code="late-switch",
     family="settings",
-    severity="warning",
-    title="A switch that only warns",
-    why="""With warn_only=True, or deterministic="warn", an op that has no deterministic version
-    prints a warning and still runs. Two runs can then differ, and a warning among thousands
-    of lines is the only sign.""",
-    silent="""The caller decides on the switch. Where a configuration decides, or no op is in sight
-    that has no deterministic version, it is a hint: who writes warn_only mostly means it.""",
+    severity="error",
+    title="A deterministic switch is turned on after what it governs",
+    why="""A switch reaches the ops that run after it. A gradient step, or an op of TensorFlow that
+    runs above it, is not covered. Turn it on at the top of the program.""",
+    silent="""The two are in different functions or arms, or the switch was turned on before.""",
+    bad=(
+        "import tensorflow as tf\n\ntf.keras.utils.set_random_seed(1)\nmodel.fit(x, y)\n"
+        "tf.config.experimental.enable_op_determinism()\n"
+    ),
+    good=(
+        "import tensorflow as tf\n\ntf.keras.utils.set_random_seed(1)\n"
+        "tf.config.experimental.enable_op_determinism()\nmodel.fit(x, y)\n"
+    ),
+    check=_check_late_switch,
+)
+
+
+def _check_switched_off(project: Project) -> Iterator[Objection]:
+    for path, made in project.effects.items():
+        world = project.world(path, project.packages(project.files[path]))
+        on = [one for one in made if _asks(project, one) and not one.guarded]
+        for off in made:
+            if off.value != "False" or not on or not project.is_made(world, off):
+                continue
+            earlier = next((one for one in on if _is_undone(project, one, off, on)), None)
+            if earlier is not None:
+                line = project.line(path, earlier.place.line)
+                yield Objection(
+                    path=path,
+                    place=off.place,
+                    message=(
+                        f"{off.by if off.helper else 'This'} turns {off.setting} off again. It was "
+                        f"turned on in {line}, and nothing has run in between."
+                    ),
+                    way_out="turn the switch on after it" if off.helper else "remove it",
+                    related=(RelatedSpot(path, earlier.place.line, "turned on here"),),
+                    because=because_of(project, off.setting, "value"),
+                )
+
+
+def _is_undone(project: Project, one: Effect, off: Effect, on: list[Effect]) -> bool:
+    """Whether a switch is off again, in the same straight code, before anything can have run."""
+    if one.setting != off.setting or off.arms or not runs_before(one, off):
+        return False
+    if any(runs_before(off, later) for later in on):
+        return False
+    facts = project.files[off.path]
+    own = {scope.name.rpartition(".")[2] for scope in facts.scopes}
+    between = range(one.place.line + 1, off.place.line)
+    trains = project.vocabulary.marks("trains")
+    calls = (call for call in facts.calls if call.place.line in between)
+    runs_own = any(scope == off.scope and name in own for scope, name in facts.called)
+    return not runs_own and not any(call.name in trains for call in calls)
+
+
+SWITCHED_OFF = ScanRule(
+    code="switched-off",
+    family="settings",
+    severity="error",
+    title="A switch that is turned off again before anything runs",
+    why="""The last word counts. A switch that a later line, or a call of a library, turns off
+    again has no effect. Trainer(deterministic=False) of Lightning before 2.0 is such a call.""",
+    silent="""Code that the file defines runs in the same function, the switch is turned on again,
+    or a condition decides.""",
     bad="""import torch
 
-torch.use_deterministic_algorithms(True, warn_only=True)
-x = torch.zeros(8, requires_grad=True)
-torch.cumsum(x, 0).sum().backward()
+torch.use_deterministic_algorithms(True)
+torch.use_deterministic_algorithms(False)
+
+if __name__ == "__main__":
+    loss.backward()
 """,
     good="""import torch
 
 torch.use_deterministic_algorithms(True)
-x = torch.zeros(8, requires_grad=True)
-torch.cumsum(x, 0).sum().backward()
+
+if __name__ == "__main__":
+    loss.backward()
 """,
-    check=_check_warn_only,
+    check=_check_switched_off,
 )
 
 
-RULES = (BENCHMARK_ON, WARN_ONLY, NO_WORKSPACE)
+# --- seedless-determinism --------------------------------------------------------------
+
+
+def _check_seedless(project: Project) -> Iterator[Objection]:
+    spoken: set[tuple[str, Spot]] = set()
+    for program in project.programs:
+        settings = {effect.setting for effect in program.effects}
+        for switch in program.effects:
+            for generator in project.knowledge.generators():
+                if switch.setting not in generator.marks.seed_needed_by or switch.arms:
+                    continue
+                if settings & generator.settings or (switch.path, switch.place) in spoken:
+                    continue
+                spoken.add((switch.path, switch.place))
+                yield Objection(
+                    path=switch.path,
+                    place=switch.place,
+                    message=(
+                        f"{generator.title} is not seeded: with this switch on, random ops raise "
+                        "an error."
+                    ),
+                    way_out=f"{seed_call(project, program, generator)}(1) first",
+                    related=(RelatedSpot(program.path, 1, "the program"),),
+                    because=because_of(project, switch.setting, "needs a seed"),
+                )
+
+
+SEEDLESS_DETERMINISM = ScanRule(
+    code="seedless-determinism",
+    family="settings",
+    severity="error",
+    title="A switch that needs a seed, in a program without one",
+    why="""With tf.config.experimental.enable_op_determinism() TensorFlow's random ops,
+    initializers and dropout among them, raise an error unless a global seed is set.""",
+    silent="""The program seeds TensorFlow somewhere, or a condition decides on the switch.""",
+    bad=(
+        "import tensorflow as tf\n\ntf.config.experimental.enable_op_determinism()\n"
+        "model.fit(x, y)\n"
+    ),
+    good=(
+        "import tensorflow as tf\n\ntf.keras.utils.set_random_seed(1)\n"
+        "tf.config.experimental.enable_op_determinism()\nmodel.fit(x, y)\n"
+    ),
+    check=_check_seedless,
+)
+
+
+# --- contradiction ---------------------------------------------------------------------
+
+
+def _check_contradiction(project: Project) -> Iterator[Objection]:
+    by_option: dict[str, list[Solution]] = {}
+    for solution in project.kb.solutions.values():
+        for turn in solution.settings:
+            if turn.set is not None and turn.set.startswith("--"):
+                by_option.setdefault(turn.set, []).append(solution)
+    seen: set[tuple[str, Spot]] = set()
+    for path, facts in project.files.items():
+        for launch in facts.launches:
+            values = given(facts, launch)
+            for option in launch.options:
+                for solution in by_option.get(option, ()):
+                    for turn in solution.settings:
+                        found = _against(project, path, launch, values, option, turn, solution)
+                        if found is not None and (path, found.place) not in seen:
+                            seen.add((path, found.place))
+                            yield found
+
+
+def _against(
+    project: Project,
+    path: str,
+    launch: Launch,
+    values: dict[str, GivenValue],
+    option: str,
+    turn: SettingChange,
+    solution: Solution,
+) -> Objection | None:
+    """A variable or option of a launch that contradicts another option of it."""
+    homes = frozenset((project.home(option), project.home(turn.name)))
+    stack = project.world(path, homes | project.packages_around(path))
+    if turn.name == option or not project.questions.surely_holds(stack, turn.condition):
+        return None
+    if turn.set is not None and turn.to and turn.set in values:
+        value = values[turn.set]
+        what, place = f"{option} of the same job refuses {turn.set}={value.value}.", value.place
+        way_out = f"{turn.set}={turn.to[0]}"
+        if value.value in turn.to:
+            return None
+    elif turn.set is None and turn.name in launch.options:
+        note = f": {turn.note}" if turn.note else ""
+        what, place = f"{turn.name} contradicts {option} of the same job{note}.", launch.place
+        way_out = f"remove {turn.name}"
+    else:
+        return None
+    related = (RelatedSpot(path, launch.place.line, f"{option} is given here"),)
+    return Objection(
+        path=path,
+        place=place,
+        message=what,
+        way_out=way_out,
+        related=related if launch.place.line != place.line else (),
+        because=(
+            *because_of(project, turn.name, "with the option"),
+            Because(f"solutions/{solution.label}", "settings"),
+        ),
+    )
+
+
+CONTRADICTION = ScanRule(
+    code="contradiction",
+    family="settings",
+    severity="error",
+    title="Two settings of one job that cannot both hold",
+    why="""An option asks for determinism, and a variable of the same job takes it back, or is
+    refused by it. Which one wins is up to the library: it stops, or the option has no effect.""",
+    silent="""The value is not written in the file, another file sets it, or the release does not
+    look at it.""",
+    bad="export NCCL_ALGO=NVLS\npython pretrain_gpt.py --deterministic-mode\n",
+    good="export NCCL_ALGO=Ring\npython pretrain_gpt.py --deterministic-mode\n",
+    sample="run.sh",
+    check=_check_contradiction,
+)
+
+RULES = (BENCHMARK_ON, LATE_SWITCH, SWITCHED_OFF, SEEDLESS_DETERMINISM, CONTRADICTION)

@@ -17,7 +17,7 @@ def _after_all_others(project: Project) -> Iterator[Objection]:
 UNUSED_IGNORE = ScanRule(
     code="unused-ignore",
     family="files",
-    severity="warning",
+    severity="error",
     title="An ignore comment that hides nothing",
     why=(
         "A comment `# d9m: ignore[CODE] reason` hides the findings of CODE in its statement, or in "

@@ -17,7 +17,6 @@ _HOW: dict[Strength, How] = {
     "lock": "pinned",
     "image": "pinned",
     "pin": "pinned",
-    "code": "range",
     "range": "range",
     "name": "assumed",
 }
@@ -52,17 +51,15 @@ class FolderStatements(msgspec.Struct, frozen=True):
     """By the knowledge base's name of the package, the strongest first."""
     containers: dict[str, str]
     """The reference of an image, by the place that names it."""
-    devices: list[str]
+    devices: dict[str, str]
+    """The file that shows it -> device."""
 
 
 def statements(kb: KnowledgeBase, files: Sequence[tuple[str, FileVersions]]) -> FolderStatements:
     """All that the files of one folder state, in their order."""
-    found = FolderStatements({}, {}, [])
-    mixed = _mixed(files)
+    found = FolderStatements({}, {}, {})
     for path, versions in files:
         for package in versions.packages:
-            if package.strength == "code" and package.name in mixed:
-                continue
             name = kb.distribution(package.name)
             version = _read(kb, name, package, path) if name is not None else None
             if name is not None and version is not None:
@@ -73,26 +70,16 @@ def statements(kb: KnowledgeBase, files: Sequence[tuple[str, FileVersions]]) -> 
                 found.packages.setdefault(name, []).append(Stated(version, strength))
                 found.containers[version.said_in] = image.reference
         if versions.device is not None:
-            found.devices.append(versions.device)
+            found.devices[path] = versions.device
     for stated in found.packages.values():
         stated.sort(key=lambda each: STRENGTHS.index(each.strength))
     return found
 
 
-def followed(
-    kb: KnowledgeBase, name: str, stated: Sequence[Stated], above: StatedVersion | None
-) -> StatedVersion | None:
-    """Which of the statements on one package counts; None where what holds above the folder does.
-    Calls that only some releases have count less than what a file states, and narrow its range.
-    """
-    first, *others = stated
-    if first.strength == "code" and above is not None and above.is_stated:
-        return None
-    shown = [other.version for other in others if other.strength == "code"]
-    if first.strength == "range" and shown:
-        return _both(kb.releases(name), first.version, shown[0])
+def followed(stated: Sequence[Stated]) -> StatedVersion:
+    """Return which of the statements on one package counts."""
     different = {other.version.version for other in _differing(stated)} - {None}
-    return msgspec.structs.replace(first.version, others=tuple(sorted(map(str, different))))
+    return msgspec.structs.replace(stated[0].version, others=tuple(sorted(map(str, different))))
 
 
 def contradiction(name: str, stated: Sequence[Stated]) -> Contradiction | None:
@@ -112,33 +99,6 @@ def _differing(stated: Sequence[Stated]) -> Iterator[Stated]:
             yield other
 
 
-def _mixed(files: Sequence[tuple[str, FileVersions]]) -> frozenset[str]:
-    """Packages of which some code calls what later releases lack, and some what earlier ones do:
-    it is for both.
-    """
-    shown: dict[str, set[str | None]] = {}
-    for _path, versions in files:
-        for package in versions.packages:
-            if package.strength == "code":
-                shown.setdefault(package.name, set()).add(package.version)
-    return frozenset(name for name, ranges in shown.items() if len(ranges) > 1)
-
-
-def _both(released: Sequence[str], stated: StatedVersion, shown: StatedVersion) -> StatedVersion:
-    """A stated range without the releases that lack what the code calls; as it is stated, where
-    none is left.
-    """
-    left = _allowed(released, stated)
-    left = [release for release in left if release in _allowed(released, shown)]
-    return msgspec.structs.replace(stated, version=left[-1], oldest=left[0]) if left else stated
-
-
-def _allowed(released: Sequence[str], said: StatedVersion) -> Sequence[str]:
-    if said.version not in released or said.oldest not in released:
-        return ()
-    return released[released.index(said.oldest) : released.index(said.version) + 1]
-
-
 def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> StatedVersion | None:
     """A statement in terms of the listed releases; None where it is not a version. A release older
     than all of them stays as it is: nothing is known of it.
@@ -156,7 +116,7 @@ def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> St
         return None
     if not released:
         return StatedVersion(package.version, _HOW[package.strength], said_in)
-    if package.strength in ("code", "range", "name"):
+    if package.strength in ("range", "name"):
         newest, oldest = found.releases[-1], found.releases[0]
-        return StatedVersion(newest, "range", said_in, oldest, package.strength == "code")
+        return StatedVersion(newest, "range", said_in, oldest)
     return StatedVersion(package.version, "pinned", said_in)

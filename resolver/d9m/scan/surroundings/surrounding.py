@@ -20,15 +20,13 @@ class StatedVersion(msgspec.Struct, frozen=True):
     """``requirements.txt:3``."""
     oldest: str | None = None
     """Of a range: the oldest release that is allowed."""
-    by_calls: bool = False
-    """Whether nobody states it: the calls of the code show it."""
     others: tuple[str, ...] = ()
     """Other releases that files of the same folder state, each exactly, such as those of images."""
 
     @property
     def is_stated(self) -> bool:
         """Whether a file states it, or the person who asks."""
-        return self.how != "assumed" and not self.by_calls
+        return self.how != "assumed"
 
 
 class ScanEnvironment(msgspec.Struct, frozen=True):
@@ -40,4 +38,6 @@ class ScanEnvironment(msgspec.Struct, frozen=True):
     """By the knowledge base's name of the package."""
     container: str | None = None
     device: str = "cuda"
+    device_said_in: str = ""
+    """``Dockerfile:1``; empty where nothing says it."""
     facts: dict[str, str] = {}

@@ -10,6 +10,7 @@ from d9m.scan.surroundings.folders import by_folder
 from d9m.scan.surroundings.images import known_image, newest
 from d9m.scan.surroundings.statements import (
     Contradiction,
+    FolderStatements,
     Stated,
     contradiction,
     followed,
@@ -62,18 +63,15 @@ def _surrounding(
     said = statements(kb, files)
     packages = dict(above.packages)
     for name, stated in sorted(said.packages.items()):
-        version = followed(kb, name, stated, above.packages.get(name))
-        if version is None:
-            continue
-        packages[name] = version
+        packages[name] = followed(stated)
         other = contradiction(name, stated)
         if other is not None:
             contradictions.append(other)
     container = _container(packages, said.packages, said.containers)
     if not said.containers and all(packages[name] == held for name, held in above.packages.items()):
         container = above.container
-    device = _device(kb, container, said.devices) or above.device
-    return ScanEnvironment(folder, packages, container, device, above.facts)
+    device, said_in = _device(kb, said, container) or (above.device, above.device_said_in)
+    return ScanEnvironment(folder, packages, container, device, said_in, above.facts)
 
 
 def _container(
@@ -93,11 +91,18 @@ def _container(
     return None
 
 
-def _device(kb: KnowledgeBase, container: str | None, devices: Sequence[str]) -> str | None:
+def _device(
+    kb: KnowledgeBase, said: FolderStatements, container: str | None
+) -> tuple[str, str] | None:
+    """The device, and the place that shows it."""
     image = known_image(kb, container) if container is not None else None
     if image is not None and image.device is not None:
-        return image.device
-    return devices[0] if devices and len(set(devices)) == 1 else None
+        places = (place for place, reference in said.containers.items() if reference == container)
+        return image.device, next(places, "")
+    if len(set(said.devices.values())) != 1:
+        return None
+    path, device = next(iter(said.devices.items()))
+    return device, path
 
 
 def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> ScanEnvironment | None:
@@ -115,7 +120,8 @@ def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> ScanEnviron
             packages[name] = StatedVersion(newest(installed), "given", given_in, oldest)
     named = setup.device or setup.gpu or setup.container
     device = environment.device if named else ""
-    return ScanEnvironment("", packages, setup.container, device, environment.facts)
+    said_in = given_in if named else ""
+    return ScanEnvironment("", packages, setup.container, device, said_in, environment.facts)
 
 
 def _overridden(own: ScanEnvironment, given: ScanEnvironment) -> ScanEnvironment:
@@ -127,5 +133,6 @@ def _overridden(own: ScanEnvironment, given: ScanEnvironment) -> ScanEnvironment
         {**own.packages, **given.packages},
         given.container or (own.container if agrees else None),
         given.device or own.device,
+        given.device_said_in or own.device_said_in,
         {**own.facts, **given.facts},
     )

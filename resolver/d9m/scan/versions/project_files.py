@@ -14,7 +14,7 @@ import msgspec
 
 from d9m.environment.package_files import requirement
 from d9m.files import UNREADABLE
-from d9m.scan.file_kinds import ABOUT, Kind
+from d9m.scan.file_kinds import Kind
 
 Pair: TypeAlias = tuple[str, str | None]
 
@@ -30,8 +30,6 @@ def parse_fault(kind: Kind, name: str, text: str) -> str:
     """Return why a file that states packages or runs jobs cannot be parsed; empty if it can. A
     template and a part of a script are read like any other.
     """
-    if kind in ABOUT:
-        return ""
     if _CONFLICT.search(text):
         return "it holds an unresolved merge conflict"
     if kind != "packages":

@@ -6,12 +6,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-Strength: TypeAlias = Literal["lock", "image", "pin", "range", "code", "name"]
-"""How much a statement decides, strongest first: ``code`` calls what only some releases have,
-``name`` names no version.
-"""
+Strength: TypeAlias = Literal["lock", "image", "pin", "range", "name"]
+"""How much a statement decides, strongest first; ``name`` names no version."""
 
-STRENGTHS: tuple[Strength, ...] = ("lock", "image", "pin", "range", "code", "name")
+STRENGTHS: tuple[Strength, ...] = ("lock", "image", "pin", "range", "name")
 
 
 class StatedPackage(msgspec.Struct, frozen=True):

@@ -1,0 +1,187 @@
+"""The settings of a program: where each is made, and whether that is what is advised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from d9m.model.settings import Step
+from d9m.model.signatures import arguments
+from d9m.scan.card.certain import CertainCode
+from d9m.scan.card.launches import NOT_EVERYWHERE, ProgramStart, set_by_jobs
+from d9m.scan.card.made import Made
+from d9m.scan.card_line import WORST_FIRST, Status
+from d9m.scan.facts import BY_PROCESS
+from d9m.scan.project.effects import Effect
+from d9m.scan.project.programs import Program
+from d9m.scan.project.project import Project
+from d9m.scan.project.questions import PackageStack
+
+
+class SettingState(msgspec.Struct, frozen=True):
+    """Whether a program makes a setting as advised, and the place that decides it."""
+
+    status: Status
+    made: Made | None = None
+    is_bad: bool = False
+    """Whether that place gives it another value than advised."""
+
+
+class ProgramSettings:
+    """What the code and the jobs of one program set."""
+
+    def __init__(
+        self,
+        project: Project,
+        program: Program,
+        started: Sequence[ProgramStart],
+        certain: CertainCode,
+        stack: PackageStack,
+        faults: frozenset[tuple[str, int]],
+    ) -> None:
+        """`faults`: lines with an error, so that what they set may not count."""
+        self._project = project
+        self._program = program
+        self._started = started
+        self._faults = faults
+        self._certain = certain
+        self._stack = stack
+        self.unread = [path for path, facts in program.files.items() if facts.unreadable]
+        """Files that it reaches and that may set anything."""
+        self._effects: dict[str, list[Effect]] = {}
+        for path in program.files:
+            for effect in project.effects[path]:
+                self._effects.setdefault(effect.setting, []).append(effect)
+
+    def state(self, step: Step) -> SettingState:
+        """Return how a program makes an advised setting. Setting it to something else certainly is
+        missing, as is setting it nowhere, unless that is its default.
+        """
+        good: list[Made] = []
+        bad: list[Made] = []
+        for made in self.made(step.name):
+            is_good = fits(step, made)
+            if is_good and (made.path, made.line) in self._faults:
+                made = msgspec.structs.replace(made, doubt="with the error below")
+            made = msgspec.structs.replace(made, doubt=_doubt_of_value(step, made))
+            (good if is_good else bad).append(made)
+        if step.kind in ("unset", "avoid"):
+            return SettingState("missing", bad[0], True) if bad else SettingState("ok")
+        certain = [made for made in good if not made.doubt and not made.warns]
+        if bad:
+            is_sure = not good and any(not made.doubt and made.value for made in bad)
+            return SettingState("missing" if is_sure else "unknown", bad[0], True)
+        if certain:
+            return SettingState("ok", certain[0])
+        if good:
+            return SettingState("unknown", good[0])
+        setting = self._project.kb.settings.get(step.name)
+        if self.unread:
+            return SettingState("unknown")
+        if setting is not None and setting.default is not None and setting.default == step.value:
+            return SettingState("ok")
+        return SettingState("missing")
+
+    def made(self, name: str) -> Iterator[Made]:
+        """Yield where a setting is made, by code first."""
+        setting = self._project.kb.settings.get(name)
+        if setting is not None and setting.kind == "flag":
+            yield from self._typed(name)
+        for effect in self._effects.get(name, ()):
+            is_late = setting is not None and setting.read == "process-start"
+            write = effect.write
+            if is_late and (write is None or write.how in BY_PROCESS):
+                continue
+            if write is None or write.how in BY_PROCESS:
+                yield self._made(effect)
+        if setting is None or setting.kind == "env":
+            yield from set_by_jobs(self._project, self._started, name)
+
+    def _typed(self, option: str) -> Iterator[Made]:
+        """Yield the commands that give an option."""
+        given = [each for each in self._started if option in each.launch.options]
+        doubt = "" if len(given) == len(self._started) else NOT_EVERYWHERE
+        for each in given:
+            yield Made("", each.path, each.launch.place.line, doubt)
+
+    def _made(self, effect: Effect) -> Made:
+        call = effect.call
+        doubt = self._certain.doubt(
+            effect.path,
+            effect.scope,
+            effect.place.line,
+            effect.arms,
+            effect.guarded or (call is not None and call.fallback),
+        )
+        questions = self._project.questions
+        if not all(questions.surely_holds(self._stack, when) for when in effect.when):
+            doubt = doubt or "not in every release"
+        if effect.helper is not None and call is not None:
+            known = arguments(effect.by.partition("(")[2].rpartition(")")[0]).positional
+            if len(call.positional) > len(known):
+                doubt = doubt or "if its arguments say so"
+        value = effect.value
+        if effect.free and call is not None:
+            value = next(iter((*call.positional, *call.keywords.values())), None)
+        return Made(
+            value,
+            effect.path,
+            effect.place.line,
+            doubt or self._doubt_of_seed(effect, value),
+            call is None or not call.gets_nothing or effect.helper is not None,
+            effect.write is not None or (effect.helper is not None and not effect.free),
+            effect.by if effect.helper is not None else "",
+            effect.warns,
+        )
+
+    def _doubt_of_seed(self, effect: Effect, value: str | None) -> str:
+        """Return why a value may differ between runs: it is drawn, or None unless it is typed."""
+        vocabulary = self._project.vocabulary
+        made_from = effect.call.made_from if effect.call is not None else ()
+        chance, draws = vocabulary.marks("chance"), vocabulary.marks("draws")
+        if any(name in chance or name in draws for name in made_from):
+            return "from a value that differs between runs"
+        name = (value or "").rpartition(".")[2]
+        if (effect.scope, name) in self._program.files[effect.path].none_by_default:
+            return "and its seed is None by default"
+        for facts in self._program.files.values():
+            if (name, True) in facts.options:
+                return f"from --{name}, which has no default"
+        return ""
+
+
+_LITERAL = re.compile(r"True|False|[-+]?[\d.][\w.+-]*|(['\"]).*\1")
+
+
+def _doubt_of_value(step: Step, made: Made) -> str:
+    """Return why the text does not say the value; empty where any would do, or it does."""
+    if made.doubt or step.any_value or step.value is None or not made.is_given:
+        return made.doubt
+    is_known = made.value is not None and (made.is_text or _LITERAL.fullmatch(made.value))
+    return "" if is_known else "with a value that the text does not show"
+
+
+def fits(step: Step, made: Made) -> bool:
+    """Whether a value is what is advised, or may be."""
+    if step.kind in ("unset", "avoid"):
+        return False
+    if step.value is not None and not made.is_given:
+        return False
+    if step.value is None or (made.value is None and made.doubt):
+        return True
+    if made.value is None:
+        return step.any_value
+    value = made.value if made.is_text else made.value.strip("'\"")
+    is_name = not made.is_text and not _LITERAL.fullmatch(made.value) and value != "None"
+    return step.satisfied_by(value) or (is_name and value not in ("False", "True"))
+
+
+def in_order(states: Mapping[str, SettingState]) -> Status:
+    """Return the worst status of several."""
+    found = {state.status for state in states.values()}
+    for status in WORST_FIRST:
+        if status in found:
+            return status
+    return "ok"

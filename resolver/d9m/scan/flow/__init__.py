@@ -1,1 +1,0 @@
-"""From a listing or a set to what builds on its order, within one file."""

@@ -1,1 +1,0 @@
-"""What one file says in its syntax: names and what they stand for, expressions, tests, words."""
