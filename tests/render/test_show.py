@@ -81,11 +81,11 @@ def test_a_setting_is_shown_by_the_end_of_its_name(ending: str, first: str) -> N
 
 
 def test_what_depends_on_the_batch_is_headed_so_and_comes_after_runs() -> None:
-    """A table headed "from run to run" would call a fixed batch unsteady."""
+    """A table headed "run to run" would call a fixed batch nondeterministic."""
     kb = knowledge_base()
     page = render(kb, show(kb, ["tf.nn.conv2d"])).plain()
-    assert page.index("from run to run") < page.index("Predictions depend on the whole batch")
-    assert "from batch to batch" in page.partition("Predictions depend on the whole batch")[2]
+    assert page.index("run to run") < page.index("Predictions depend on the whole batch")
+    assert "across batches" in page.partition("Predictions depend on the whole batch")[2]
 
 
 def test_a_call_in_full_shows_that_call_alone() -> None:

@@ -21,10 +21,10 @@ def test_layers_that_disagree_are_a_conflict_with_choices_and_costs() -> None:
         "separate environments for Serve and Train",
     ]
     assert conflict.costs == [
-        'gives up Ordered training, which fixes "Sums between devices"',
-        'gives up Ordered requests, which fixes "Requests are taken in any order". '
-        "The price: A tenth slower",
-        "gives up nothing; start each program with its own settings",
+        'loses Ordered training, which fixes "Sums between devices"',
+        'loses Ordered requests, which fixes "Requests are taken in any order". '
+        "Cost: A tenth slower",
+        "loses nothing; start each program with its own settings",
     ]
     assert "FRAME_ALGO" not in advice.settings.env
     assert exit_code(advice) == 1

@@ -89,7 +89,7 @@ def priced(
     if len(packages) > 1 and any(package.kind == "application" for package in packages):
         titles = " and ".join(package.title for package in packages)
         choices.append(f"separate environments for {titles}")
-        costs.append("gives up nothing; start each program with its own settings")
+        costs.append("loses nothing; start each program with its own settings")
     return Conflict(contest.name, list(contest.parties), choices, costs, scope)
 
 
@@ -137,7 +137,7 @@ def _cost(
     naming = by_label(chosen.wanted)
     for by in others:
         lost.update(dict.fromkeys(covered(by, chosen.labels, naming)))
-    given_up = f"gives up {_listed(kb, others)}"
+    given_up = f"loses {_listed(kb, others)}"
     if lost:
         titles = " and ".join(f'"{kb.sources[id_].title}"' for id_ in lost)
         given_up += f", which fixes {titles}"
@@ -147,7 +147,7 @@ def _cost(
         for cost in found[1].costs if found is not None else ():
             if environment.holding(cost.condition):
                 prices.append(cost.text.rstrip("."))
-    return f"{given_up}. The price: {'; '.join(prices)}" if prices else given_up
+    return f"{given_up}. Cost: {'; '.join(prices)}" if prices else given_up
 
 
 def _solution(kb: KnowledgeBase, by: str) -> tuple[str, Solution] | None:

@@ -211,9 +211,9 @@ def mark_unverified(
     if around.how != "between" or not is_split:
         return possible
     first, last = around.releases[0], around.releases[-1]
-    note = f"this build lies between {first} and {last}, which differ in it"
+    note = f"this build is between {first} and {last}, which differ"
     if environment.packages[home].version is None:
-        note = f"nobody has confirmed which {home} the image holds"
+        note = f"the version of {home} in the image is not verified"
     differing = [(clause, verdict) for clause, verdict in possible if home in clause]
     default = _default_of_both(home, possible)
     if all(verdict.outcome in _NEVER_REPEATS for _clause, verdict in differing):

@@ -266,5 +266,5 @@ def _has_records(kb: KnowledgeBase, package: str) -> bool:
 
 def _missing(source: SourceAnswer) -> str:
     if source.last_verified:
-        return f"somebody to look at releases after {source.last_verified.release}"
-    return "evidence: nobody has confirmed what happens here"
+        return f"verification of releases after {source.last_verified.release}"
+    return "evidence for this release"

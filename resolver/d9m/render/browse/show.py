@@ -11,7 +11,7 @@ from d9m.browse import spans
 from d9m.browse.show import Showing, Shown, SourceHistory
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Possible
-from d9m.model.records import Existence, Scope, together
+from d9m.model.records import Existence, Outcome, Scope, together
 from d9m.model.when import Clause, Range
 from d9m.render import phrases, words
 from d9m.render.browse import fields
@@ -24,13 +24,10 @@ MOST_LINES = 20
 MOST_RELEASES = 12
 """Releases of a package that a page shows, the newest ones."""
 
-DOES = {**words.DOES, "unsolved": "can differ"}
-"""What a source does, in a column that one of `COMPARED` heads."""
-
 COMPARED: dict[Scope, str] = {
-    "run": "from run to run",
-    "batch": "from batch to batch",
-    "hardware": "from machine to machine",
+    "run": "run to run",
+    "batch": "across batches",
+    "hardware": "across GPU models",
 }
 """Scope -> what a column compares."""
 
@@ -195,12 +192,12 @@ def history_table(page: Page, kb: KnowledgeBase, history: SourceHistory, titled:
     if titled:
         page.paragraph(f"{history.title} ({history.id})", "", "  ")
     device = f"on {phrases.DEVICES.get(history.device, history.device)}"
-    compared = COMPARED[history.scope]
-    _ranges(page, kb, device, compared, history.home, history.ranges)
+    scope = history.scope
+    _ranges(page, kb, device, scope, history.home, history.ranges)
     for other in history.others:
         under = phrases.condition(kb, other.under) or phrases.title(kb, other.package)
         page.gap()
-        _ranges(page, kb, under, compared, other.package, other.ranges)
+        _ranges(page, kb, under, scope, other.package, other.ranges)
     page.gap()
 
 
@@ -208,7 +205,7 @@ def _ranges(
     page: Page,
     kb: KnowledgeBase,
     under: str,
-    compared: str,
+    scope: Scope,
     package: str,
     ranges: Sequence[Possible],
 ) -> None:
@@ -217,9 +214,16 @@ def _ranges(
     head = under if under == title else f"{title} {under}"
     rows: list[tuple[str, Span, str]] = []
     for answer in ranges:
-        does = Span(DOES[answer.outcome], words.STYLES[answer.outcome])
+        does = Span(_does(answer.outcome, scope), words.STYLES[answer.outcome])
         rows.append((_where(kb, package, answer.when), does, _with(kb, answer)))
-    page.table((head, compared, "with"), rows, shrink=(0, 2))
+    page.table((head, COMPARED[scope], "with"), rows, shrink=(0, 2))
+
+
+def _does(outcome: Outcome, scope: Scope) -> str:
+    """Return an outcome in a few words."""
+    if outcome == "unsolved":
+        return words.bad(scope)
+    return words.line(outcome, scope).partition(" (")[0].removesuffix(" for this release")
 
 
 def _where(kb: KnowledgeBase, package: str, when: Clause) -> str:
