@@ -342,10 +342,10 @@ def test_the_timeline_says_of_each_release_how_many_ops_repeat() -> None:
     (table,) = [each for each in grid.grids(real(), "torch") if each.device == "cuda"]
     mark = next(each for each in timeline.points(real(), table) if each.line == "2.6")
     text = (built() / "history" / "index.html").read_text(encoding="utf-8")
-    said = f"PyTorch 2.6, 2025-01-29: {mark.repeat} of {mark.known} ops repeat"
+    said = f"PyTorch 2.6, 2025-01-29: {mark.deterministic} of {mark.known} ops are deterministic"
     assert f'aria-label="{said}"' in text
     assert 0.5 < mark.share < 1
-    assert f'aria-label="{mark.repeat} repeat,' in (
+    assert f'aria-label="{mark.deterministic} deterministic,' in (
         built() / "releases" / "torch" / "2.6" / "index.html"
     ).read_text(encoding="utf-8")
 

@@ -42,7 +42,7 @@ Facts = Annotated[
 Calls = Annotated[
     list[str] | None,
     typer.Option(
-        "--calls", metavar="CALL", help="A call in your program: 'seed_everything(7)'. May repeat."
+        "--calls", metavar="CALL", help="A call in your program: 'seed_everything(7)'. May be repeated."
     ),
 ]
 
