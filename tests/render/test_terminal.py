@@ -175,7 +175,7 @@ def test_an_op_that_raises_only_with_an_unneeded_setting_has_the_sign_of_an_exce
     assert "✗ bincount raises an error" in said(["bincount", "index_add"], torch="2.0")
 
 
-def test_what_to_leave_out_stands_above_what_to_set() -> None:
+def test_what_to_leave_out_comes_before_what_to_set() -> None:
     text = said(["x.at[i].set(y)"], jax="0.5.3")
     assert text.index("Leave out # makes .at[].set()") < text.index("Shell, before")
 
@@ -304,7 +304,7 @@ def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     assert verdict.endswith(" Name yours with --ops.")
 
 
-def test_a_name_without_outcomes_of_its_own_points_to_what_to_do() -> None:
+def test_a_name_without_outcomes_points_to_what_to_do() -> None:
     text = said(["torch.compile"], torch="2.4")
     assert text.startswith(
         "Keep torch.compile from choosing kernels by timing: d9m show torch-compile."

@@ -301,7 +301,7 @@ def test_what_is_unknown_is_refused_with_what_is_near() -> None:
     assert "99.9" in page.locator(".d9m-advice [role=alert]").inner_text()
 
 
-def test_a_complaint_in_words_that_nobody_recorded_leads_to_who_reads_them() -> None:
+def test_a_symptom_in_unknown_words_leads_to_the_command_line() -> None:
     page = _advised("?torch=2.4&ops=my+model%27s+loss+wanders+from+day+to+day")
     box = page.locator(".d9m-advice [role=alert]")
     assert """d9m explain 'my model'"'"'s loss wanders from day to day'""" in box.inner_text()

@@ -32,7 +32,7 @@ def test_an_error_page_says_what_to_do_on_the_first_screen_of_a_phone(every: int
     page.close()
 
 
-def test_every_wording_of_an_error_stands_on_its_page_and_all_but_one_are_folded_away() -> None:
+def test_every_wording_of_an_error_is_on_its_page_and_all_but_one_are_folded_away() -> None:
     several = [id_ for id_, error in real().errors.items() if len(error.texts) > 1]
     page = opened(f"errors/{several[0]}/")
     blocks = page.locator("article .language-text")
@@ -124,7 +124,7 @@ def test_titles_hold_no_escapes_but_those_of_html() -> None:
     assert Html(built() / "sources" / "index.html").text
 
 
-def test_what_is_large_comes_when_somebody_asks() -> None:
+def test_large_files_are_loaded_on_demand() -> None:
     page = blank()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -248,7 +248,7 @@ def test_the_page_for_programs_names_files_that_exist() -> None:
     assert not [each for each in data if not (built() / each).is_file()]
 
 
-def test_what_nobody_measured_is_said_where_a_table_is_about_gpus() -> None:
+def test_a_table_about_gpus_says_that_none_was_measured() -> None:
     measured = any(run.device != "cpu" for run in real().runs.values())
     for path in ("", "status/torch/", "compare/", "upgrade/torch/"):
         text = Html(built() / path / "index.html").text
@@ -310,7 +310,7 @@ def test_the_headline_is_about_the_settings_that_are_printed() -> None:
     page.close()
 
 
-def test_settings_stand_in_the_order_of_the_work_and_ops_the_worst_first() -> None:
+def test_settings_are_in_the_order_of_the_work_and_ops_the_worst_first() -> None:
     """cumsum raises in PyTorch 2.4, and index_add repeats (tests/facts/torch_api.md)."""
     page = opened("?torch=2.4&ops=index_add,cumsum")
     page.wait_for_selector(".d9m-answer")
@@ -335,7 +335,7 @@ def test_a_click_before_the_tables_are_there_is_answered_when_they_are() -> None
     page.close()
 
 
-def test_the_timeline_says_of_each_release_how_many_ops_repeat() -> None:
+def test_the_timeline_says_how_many_ops_of_each_release_are_deterministic() -> None:
     generator()
     from pages import grid, timeline
 

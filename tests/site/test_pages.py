@@ -116,7 +116,7 @@ def test_every_rule_tells_why() -> None:
         assert f"`{rule.code}`]({rule.code}.md)" in pages["scan/index.md"]
 
 
-def test_every_op_of_the_catalogue_stands_on_its_page_once() -> None:
+def test_every_op_of_the_catalogue_is_on_its_page_once() -> None:
     kb = real()
     pages = real_pages()
     for package in kb.meta.prefixes:
@@ -242,7 +242,7 @@ def test_every_source_tells_what_happens_by_version() -> None:
     assert (len(pages) > 200, without, empty) == (True, [], [])
 
 
-def test_releases_that_nobody_lists_are_told_by_their_bounds() -> None:
+def test_releases_that_are_not_listed_are_named_by_their_bounds() -> None:
     page = real_pages()["sources/numpy/instruction-set.md"]
     assert [
         row.split("|")[1].strip() for row in page.splitlines() if "d9m-nondeterministic" in row

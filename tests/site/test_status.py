@@ -32,7 +32,7 @@ def test_every_row_covers_every_line_of_releases() -> None:
             assert sum(widths) == len(table.lines), row.op
 
 
-def test_a_table_stands_in_parts_that_hold_each_row_once() -> None:
+def test_a_table_has_parts_that_hold_each_row_once() -> None:
     """A browser lays out those that are in view: the page of PyTorch has 9000 elements."""
     generator()
     from pages import status
@@ -72,7 +72,7 @@ def test_a_cell_says_what_the_resolver_says() -> None:
             assert bool(cell.branches) == (cell.outcome == "depends")
 
 
-def test_an_argument_that_decides_has_a_row_of_its_own() -> None:
+def test_an_argument_that_decides_has_a_separate_row() -> None:
     """Bilinear interpolation raises in PyTorch 2.0 and repeats from 2.1 on, where the default of
     the same op repeats in both (tests/facts/torch_api.md).
     """

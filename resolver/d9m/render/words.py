@@ -9,7 +9,7 @@ from d9m.render.page import Style
 
 
 class Predicate(NamedTuple):
-    """What a sentence says of one op, and of several."""
+    """The end of a sentence about one op, and about several."""
 
     one: str
     many: str
@@ -20,7 +20,7 @@ class Predicate(NamedTuple):
 
 
 class ScopeWords(NamedTuple):
-    """What a scope calls a result that is the same, one that is not, and its causes."""
+    """The terms of a scope: for a good result, a bad one, and causes."""
 
     good: Predicate
     bad: Predicate

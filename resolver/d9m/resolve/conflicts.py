@@ -1,4 +1,4 @@
-"""Contradictions between layers: what each way out costs, and those that another scope would
+"""Contradictions between layers: what each choice costs, and those that another scope would
 bring.
 """
 
@@ -33,7 +33,7 @@ def across(
     """Where what other scopes ask of the named packages contradicts the answer.
 
     Scopes are never mixed in one answer, but a process has one environment, and it
-    cannot give both: whoever wants both must know.
+    cannot give both.
     """
     for other in get_args(Scope):
         applied = applied_sources.of_packages(kb, environment, other) if other != scope else []
@@ -94,8 +94,8 @@ def priced(
 
 
 def party(kb: KnowledgeBase, by: str) -> str:
-    """What a person knows a side of a conflict by: the title of a solution or an ingredient, a
-    call as it is written.
+    """Return the common name of a side of a conflict by: the title of a solution or an ingredient,
+    a call as it is written.
     """
     found = _solution(kb, by)
     if found is not None:
@@ -129,8 +129,8 @@ def _cost(
     contest: SettingConflict,
     chosen: Chosen,
 ) -> str:
-    """What it costs to do as some parties want: the sources that the others cover, and the price of
-    theirs.
+    """Return what it costs to do as some parties want: the sources that the others cover, and the
+    price of theirs.
     """
     others = [by for by in contest.parties if by not in side]
     lost: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""What an op does where that depends on something: one sentence for two cases, else a line each."""
+"""The cases of an op that depends on something: a sentence for two, else a line each."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _code(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that Markdown and HTML show as it is."""
+    """Escape text for Markdown and HTML."""
     for letter in "\\`*_{}[]<>|#":
         text = text.replace(
             letter, f"\\{letter}" if letter not in "<>" else f"&{'lt' if letter == '<' else 'gt'};"

@@ -1,4 +1,4 @@
-"""What to know about the ops and settings of an answer, most useful first."""
+"""Notes about the ops and settings of an answer, most useful first."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ MOST_CAUSES = 2
 """Causes of one op that its settings remove, named below it."""
 
 WIDEST_NAME = 30
-"""Columns of names; a longer name has a line of its own."""
+"""Columns of names; a longer name has a separate line."""
 
 EVERYTHING = 1000
 """More lines than any answer has."""
@@ -280,7 +280,7 @@ def _summary(found: Sequence[cases.OpCase]) -> str:
 
 
 _BELOW = " depends:"
-"""What is said of cases that have lines of their own; a title says enough without."""
+"""The words before cases that have separate lines; a title needs none."""
 
 
 def _source_says(answer: Answer, source: SourceAnswer) -> str:

@@ -1,4 +1,4 @@
-"""What fixes one cause, by name: a reader who stops at its line knows what to set."""
+"""The settings that fix one cause, by name, for the line of an op."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def _is_elsewhere(answer: Answer, facts: Mapping[str, str]) -> bool:
 
 
 def _frameworks_left_out(answer: Answer) -> Iterator[str]:
-    """The frameworks whose ops named libraries run, and that nobody named."""
+    """Yield the frameworks below named libraries that the question leaves out."""
     here = answer.advice.environment.packages
     libraries: dict[str, list[str]] = {}
     for name in here:
@@ -156,7 +156,7 @@ def _frameworks_left_out(answer: Answer) -> Iterator[str]:
 
 
 def _activity(answer: Answer) -> str:
-    """What the program does: it serves where every library that was named does."""
+    """Return what the program does: serving if every named library is a server."""
     here = answer.advice.environment
     if here.facts.get("training") == "false":
         return "inference"
@@ -200,9 +200,7 @@ def _footer(page: Page, answer: Answer, detail: op_lines.Detail, signs: set[str]
 
 
 def _name_to_show(answer: Answer, op: OpAnswer) -> str:
-    """An op without its arguments; in place of somebody's variable, as in ``x[idx]``, what it
-    stands for.
-    """
+    """Return an op without its arguments; for a variable, as in ``x[idx]``, the op itself."""
     head = re.split(r"[:(\[]", op.query)[0]
     here = answer.advice.environment.packages.keys() & answer.kb.meta.prefixes.keys()
     is_name = head == op.query or any(is_known(answer.kb, package, head) for package in here)

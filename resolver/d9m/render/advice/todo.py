@@ -1,4 +1,4 @@
-"""What a person has to do, at a terminal: settings, conflicts, calls, what is set already."""
+"""Things to do: settings, conflicts, calls, and what is set already."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _choices(page: Page, conflict: Conflict, everything: bool) -> None:
 
 
 def helpers(page: Page, answer: Answer) -> None:
-    """What the user's own calls do; without any, the calls that would do most."""
+    """Write what the user's own calls do; without any, the calls that cover most settings."""
     used = [helper for helper in answer.advice.helpers if helper.used]
     for helper in used:
         _used(page, answer, helper)
@@ -174,7 +174,7 @@ def _worth_a_line(helpers: Sequence[HelperAnswer]) -> list[HelperAnswer]:
 
 
 def _suggest(page: Page, answer: Answer, helpers: Sequence[HelperAnswer]) -> None:
-    """What each of some calls sets, and what all of them leave."""
+    """Write what each of some calls sets, and what all of them leave."""
     made = set[str]().union(*(helper.covers for helper in helpers))
     open_ = [step for step in answer.advice.steps if step.covered_by is None]
     left = list(dict.fromkeys(step.name for step in open_ if step.name not in made))
@@ -207,7 +207,7 @@ def _called(call: str) -> str:
 
 
 MOST_VALUE = 40
-"""Characters of a value that is already set; whoever set it knows the rest."""
+"""Characters of a value that is already set."""
 
 
 def existing(page: Page, answer: Answer) -> None:
@@ -243,7 +243,7 @@ _VERDICTS: dict[str, tuple[str, Style, str]] = {
 
 
 def _proof(made: Existing) -> str:
-    """Who says so: the strongest evidence that says something."""
+    """Return the strongest evidence that says something."""
     saying = [told for told in made.evidence if told.follows and (told.note or told.where)]
     strongest = max(saying, key=lambda told: EVIDENCE_KINDS.index(told.kind), default=None)
     if strongest is None:

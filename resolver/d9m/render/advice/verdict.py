@@ -328,7 +328,7 @@ def _judged_parts(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
 
 
 def _of_packages(answer: Answer) -> list[str]:
-    """Return one sentence on the packages with causes of their own. No package is called
+    """Return one sentence on the packages that have known causes. No package is called
     deterministic: its records are a few known causes.
     """
     own = next((op for op in answer.advice.ops if op.query == "*"), None)
