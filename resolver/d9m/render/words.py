@@ -8,65 +8,65 @@ from d9m.model.records import EvidenceKind, Outcome, Scope
 from d9m.render.page import Style
 
 
-class Predicate(NamedTuple):
+class VerbPair(NamedTuple):
     """The end of a sentence about one op, and about several."""
 
     one: str
     many: str
 
-    def adding(self, text: str) -> Predicate:
-        """Return the predicate with more text at its end."""
-        return Predicate(self.one + text, self.many + text)
+    def adding(self, text: str) -> VerbPair:
+        """Return the pair with more text at its end."""
+        return VerbPair(self.one + text, self.many + text)
 
 
 class ScopeWords(NamedTuple):
     """The terms of a scope: for a good result, a bad one, and causes."""
 
-    good: Predicate
-    bad: Predicate
+    good: VerbPair
+    bad: VerbPair
     silent: str
     cause: tuple[str, str]
 
 
 SCOPES: dict[Scope, ScopeWords] = {
     "run": ScopeWords(
-        Predicate("is deterministic", "are deterministic"),
-        Predicate("is nondeterministic", "are nondeterministic"),
+        VerbPair("is deterministic", "are deterministic"),
+        VerbPair("is nondeterministic", "are nondeterministic"),
         "no known nondeterminism (not a proof)",
         ("known source of nondeterminism", "known sources of nondeterminism"),
     ),
     "batch": ScopeWords(
-        Predicate("is batch-invariant", "are batch-invariant"),
-        Predicate("is not batch-invariant", "are not batch-invariant"),
+        VerbPair("is batch-invariant", "are batch-invariant"),
+        VerbPair("is not batch-invariant", "are not batch-invariant"),
         "no known dependence on the batch (not a proof)",
         ("known dependence on the batch", "known dependences on the batch"),
     ),
     "hardware": ScopeWords(
-        Predicate(
+        VerbPair(
             "gives the same results on different GPUs", "give the same results on different GPUs"
         ),
-        Predicate("differs between GPU models", "differ between GPU models"),
+        VerbPair("differs between GPU models", "differ between GPU models"),
         "no known difference between GPU models (not a proof)",
         ("known difference between GPU models", "known differences between GPU models"),
     ),
 }
 
 
-def predicate(outcome: Outcome, scope: Scope) -> Predicate:
+def predicate(outcome: Outcome, scope: Scope) -> VerbPair:
     """Return what a sentence says of ops with an outcome: ``is deterministic``."""
     words = SCOPES[scope]
     if outcome == "no-known-source":
-        return Predicate(f"has {words.silent}", f"have {words.silent}")
+        return VerbPair(f"has {words.silent}", f"have {words.silent}")
     if outcome == "unsolved":
         one, many = words.bad
-        return Predicate(f"{one} and no setting fixes it", f"{many} and no setting fixes them")
+        return VerbPair(f"{one} and no setting fixes it", f"{many} and no setting fixes them")
     return _PREDICATES.get(outcome, words.good)
 
 
-_PREDICATES: dict[Outcome, Predicate] = {
-    "depends": Predicate("depends on the details below", "depend on the details below"),
-    "unknown": Predicate("is not verified for this release", "are not verified for this release"),
-    "raises": Predicate("raises an error", "raise errors"),
+_PREDICATES: dict[Outcome, VerbPair] = {
+    "depends": VerbPair("depends on the details below", "depend on the details below"),
+    "unknown": VerbPair("is not verified for this release", "are not verified for this release"),
+    "raises": VerbPair("raises an error", "raise errors"),
 }
 
 

@@ -12,7 +12,7 @@ from d9m.render import phrases, words
 from d9m.render.advice import cases, remedy
 from d9m.render.advice.op_names import blamed_names, short_names, shown_elsewhere
 from d9m.render.interface import Answer
-from d9m.render.words import Predicate
+from d9m.render.words import VerbPair
 from d9m.resolve.conflicts import party
 
 MOST_NAMES = 4
@@ -147,7 +147,7 @@ def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
     """Return one sentence: each group of ops of which the same is said."""
     hides_good = answer.is_reported or answer.of_message
     is_brief = not answer.named_ops or len(ops) > MOST_NAMES
-    groups: dict[Predicate, list[OpAnswer]] = {}
+    groups: dict[VerbPair, list[OpAnswer]] = {}
     for outcome in _ORDER:
         for op in ops:
             if op.outcome == outcome and not (hides_good and outcome in REPEATS):
@@ -174,7 +174,7 @@ def _counted(answer: Answer, count: int, whole: int, is_first: bool) -> str:
     return f"{count} of {whole} {noun}s"
 
 
-def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: bool) -> Predicate:
+def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: bool) -> VerbPair:
     """Return what is said of one op; less where `is_brief`."""
     scope = answer.advice.scope
     says = words.predicate(op.outcome, scope)
@@ -261,7 +261,7 @@ WORSE: tuple[Outcome, ...] = ("raises", "unsolved")
 """Outcomes that no setting helps."""
 
 
-def _raising(answer: Answer, op: OpAnswer, says: Predicate) -> Predicate:
+def _raising(answer: Answer, op: OpAnswer, says: VerbPair) -> VerbPair:
     """Return with which setting an op raises an error, and what happens without it."""
     labels: set[str] = set()
     for source in op.sources:
@@ -279,7 +279,7 @@ def _raising(answer: Answer, op: OpAnswer, says: Predicate) -> Predicate:
     if labels <= {solution.label for solution in answer.advice.solutions}:
         return says
     without = scope.good if op.default == "deterministic" else scope.bad
-    return Predicate(
+    return VerbPair(
         f"{says.one} and {without.one} without it", f"{says.many} and {without.many} without it"
     )
 
