@@ -142,7 +142,11 @@ def test_every_block_is_the_one_that_the_command_line_writes(
             continue
         compared_blocks += 1
         advice = msgspec.convert(wanted, Advice)
-        assert found["blocks"][name] == _block(name, advice, found["command"], question)
+        shown = found["blocks"][name]
+        block = _block(name, advice, found["command"], question)
+        if name == "markdown":  # the page counts outcomes instead of a sentence
+            shown, block = (text.partition("\n")[2] for text in (shown, block))
+        assert shown == block
     assert compared_blocks
 
 
@@ -211,8 +215,9 @@ def test_the_address_asks_and_the_page_shows(answers: list[dict[str, Any]]) -> N
         assert _settings(page.locator("#d9m-block code").text_content()) == _settings(
             each["blocks"]["env"]
         )
-        rows = page.locator(".d9m-advice tbody tr")
-        assert rows.count() == len(each["advice"]["ops"])
+        ops = each["advice"]["ops"]
+        outcomes = sum(len(op["sources"]) if op["query"] == "*" else 1 for op in ops)
+        assert page.locator(".d9m-advice tbody tr").count() == outcomes
         assert page.locator(".d9m-advice details.note").count() == len(
             {source["id"] for op in each["advice"]["ops"] for source in op["sources"]}
         )

@@ -105,7 +105,7 @@ def test_a_page_tells_what_to_set_and_what_that_leaves() -> None:
         wanted = section(text, "What to set")
         for step in advice.steps:
             assert step.name in wanted or (step.text or "").splitlines()[0] in wanted
-        left = section(text, "What no setting makes deterministic")
+        left = section(text, "Ops without a fix")
         for op in advice.ops:
             bad = op.outcome in ("unsolved", "raises", "unknown") and op.query != "*"
             assert (f"`{op.query}`" in left) == bad, (package, release, op.query)
@@ -117,8 +117,8 @@ def test_what_depends_on_the_call_is_not_among_what_nothing_solves(path: str) ->
     html = (built() / path / "index.html").read_text("utf-8")
     sections = {part.partition('"')[0]: part for part in re.split(r"<h2 [^>]*id=\"", html)[1:]}
     op = "cross_<wbr>entropy<"
-    assert op in sections["what-depends-on-how-you-call-it"]
-    assert op not in sections["what-no-setting-makes-deterministic"]
+    assert op in sections["ops-that-depend-on-their-arguments"]
+    assert op not in sections["ops-without-a-fix"]
 
 
 def test_contents_that_are_not_verified_are_marked() -> None:

@@ -168,7 +168,7 @@ def test_the_bar_of_a_record_tells_the_answer_of_each_release() -> None:
     text = str(bar.bar(real(), told.usual, real().releases("torch")))
     assert text.startswith('<div class="d9m-bar" role="img" aria-label="')
     label = text.split('aria-label="')[1].split('"')[0]
-    assert label.endswith("2.6 and later: repeats with settings")
+    assert label.endswith("2.6 and later: deterministic with settings")
     assert "1.13 – 2.5: raises an error" in label
 
 
@@ -183,7 +183,7 @@ def test_the_bar_of_a_record_says_what_decides() -> None:
     newest = text.rpartition("<span ")[2]
     assert newest.startswith('class="d9m-depends"')
     title = newest.split('title="')[1].split('"')[0]
-    assert "repeats with settings" in title
+    assert "deterministic with settings" in title
     assert "raises an error" in title
 
 

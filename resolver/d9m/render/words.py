@@ -79,6 +79,13 @@ def line(outcome: Outcome, scope: Scope = "run") -> str:
     return _without_verb(predicate(outcome, scope).one)
 
 
+def short(outcome: Outcome, scope: Scope) -> str:
+    """Return an outcome in a few words, for a table."""
+    if outcome == "unsolved":
+        return bad(scope)
+    return line(outcome, scope).partition(" (")[0].removesuffix(" for this release")
+
+
 def bad(scope: Scope) -> str:
     """Return what a line says of a result that is not the same: ``nondeterministic``."""
     return _without_verb(SCOPES[scope].bad.one)

@@ -4,14 +4,15 @@ import { unique } from "./merge.js";
 import * as phrases from "./phrases.js";
 
 const GOOD = { run: "deterministic", batch: "batch-invariant", hardware: "same results on different GPUs" };
-const BAD = { run: "nondeterministic", batch: "not batch-invariant", hardware: "different between GPU models" };
-const DOES = { "no-known-source": "no known nondeterminism", depends: "depends", unknown: "not verified", raises: "raises an error" };
+const BAD = { run: "nondeterministic", batch: "not batch-invariant", hardware: "differs between GPU models" };
+const SILENT = { run: "no known nondeterminism", batch: "no known dependence on the batch", hardware: "no known difference between GPU models" };
+const DOES = { depends: "depends", unknown: "not verified", raises: "raises an error" };
 const BEST_FIRST = ["solved", "deterministic", "unsolved", "raises", "depends", "unknown", "no-known-source"];
 
 // What an op does, in a few words.
 export function does(outcome, scope = "run") {
   if (outcome === "unsolved" || outcome === "nondeterministic") return BAD[scope];
-  return DOES[outcome] ?? GOOD[scope];
+  return outcome === "no-known-source" ? SILENT[scope] : DOES[outcome] ?? GOOD[scope];
 }
 
 // How many ops, and known causes in packages, have which outcome: the page shows the rest as rows.

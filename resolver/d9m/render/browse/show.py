@@ -11,7 +11,7 @@ from d9m.browse import spans
 from d9m.browse.show import Showing, Shown, SourceHistory
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Possible
-from d9m.model.records import Existence, Outcome, Scope, together
+from d9m.model.records import Existence, Scope, together
 from d9m.model.when import Clause, Range
 from d9m.render import phrases, words
 from d9m.render.browse import fields
@@ -214,16 +214,9 @@ def _ranges(
     head = under if under == title else f"{title} {under}"
     rows: list[tuple[str, Span, str]] = []
     for answer in ranges:
-        does = Span(_does(answer.outcome, scope), words.STYLES[answer.outcome])
+        does = Span(words.short(answer.outcome, scope), words.STYLES[answer.outcome])
         rows.append((_where(kb, package, answer.when), does, _with(kb, answer)))
     page.table((head, COMPARED[scope], "with"), rows, shrink=(0, 2))
-
-
-def _does(outcome: Outcome, scope: Scope) -> str:
-    """Return an outcome in a few words."""
-    if outcome == "unsolved":
-        return words.bad(scope)
-    return words.line(outcome, scope).partition(" (")[0].removesuffix(" for this release")
 
 
 def _where(kb: KnowledgeBase, package: str, when: Clause) -> str:
