@@ -7,15 +7,18 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
 
 hypothesis.settings.register_profile("as long as it takes", deadline=None)
 hypothesis.settings.load_profile("as long as it takes")
+
+T = TypeVar("T")
 
 EVERYTHING = "D9M_TEST_EVERYTHING"
 """Set where everything is installed: slow tests run, too, and one that finds something missing
@@ -68,6 +71,7 @@ SLOW = {
     "packaging/test_installations.py": "makes an environment for each way to install",
     "packaging/test_site.py": BUILDS,
     "site/test_built.py": BUILDS,
+    "site/test_containers.py": BUILDS,
     "site/test_data.py": BUILDS,
     "site/test_escaping.py": BUILDS,
     "site/test_finding.py": BROWSES,
@@ -75,9 +79,25 @@ SLOW = {
     "site/test_pages.py": BUILDS,
     "site/test_search.py": BROWSES,
     "site/test_serving.py": BUILDS,
+    "site/test_status.py": BUILDS,
 }
 """A file, or a test of it, that takes many seconds because of what it has to start -> why. The
 whole suite runs them only where everything is tested; a file or folder that is named runs whole.
+"""
+
+SAMPLED = {
+    "test_cases.py": 10,
+    "test_questions.py": 10,
+    "test_seed_statements.py": 10,
+    "check/test_catalogue.py": 5,
+    "scan/test_rules.py": 3,
+    "authoring/test_lint.py": 3,
+    "browse/test_history.py": 5,
+    "site/test_answers.py": 5,
+    "trace/test_outcomes.py": 3,
+}
+"""A file that asks the same of many cases -> of how many cases the whole suite takes one, where not
+everything is tested.
 """
 
 LONG = (
@@ -87,11 +107,9 @@ LONG = (
     "emitted/test_programs.py",
     "packaging/test_wheel.py",
     "authoring/test_audit.py",
-    "site/test_containers.py",
-    "site/test_status.py",
 )
 """What takes longest of the rest. The slow ones begin, then these: at the end, short ones fill the
-processors. Of those that need the site the first file builds it, and the next ones do without it.
+processors.
 """
 
 ORDER = {name: place for place, name in enumerate((*SLOW, *LONG))}
@@ -102,6 +120,11 @@ def needs(present: object, what: str, how: str) -> None:
     if not present:
         end = pytest.fail if os.environ.get(EVERYTHING) else pytest.skip
         end(f"{what} is not installed; to get it: {how}")
+
+
+def sample(cases: Sequence[T], one_in: int) -> list[T]:
+    """All cases where everything is tested, else one in so many, the first included."""
+    return list(cases[:: 1 if os.environ.get(EVERYTHING) else one_in])
 
 
 def shared(name: str, build: Callable[[Path], object]) -> Path:
@@ -184,13 +207,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.slow)
     if _leaves_slow_out(config):
         _leave_out(config, items, lambda item: _listed(item) in SLOW)
+        seen: Counter[str] = Counter()
+        _leave_out(config, items, lambda item: _is_between_samples(item, seen))
+
+
+def _is_between_samples(item: pytest.Item, seen: Counter[str]) -> bool:
+    """Whether the sample leaves this case of a test out: of each test it has the first one."""
+    test = item.nodeid.partition("[")[0]
+    seen[test] += 1
+    return (seen[test] - 1) % SAMPLED.get(_listed(item), 1) != 0
 
 
 def _leave_out(
     config: pytest.Config, items: list[pytest.Item], unwanted: Callable[[pytest.Item], bool]
 ) -> None:
-    config.hook.pytest_deselected(items=[item for item in items if unwanted(item)])
-    items[:] = [item for item in items if not unwanted(item)]
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        (left_out if unwanted(item) else kept).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 def _listed(item: pytest.Item) -> str:
@@ -205,6 +241,7 @@ def pytest_terminal_summary(
 ) -> None:
     if _leaves_slow_out(config):
         terminalreporter.write_line(
-            f"left out: {len(SLOW)} slow files and tests. -m slow runs those that can run here; "
+            f"left out: {len(SLOW)} slow files and tests, and most cases of {len(SAMPLED)} others. "
+            "-m slow runs the slow ones that can run here, a file that is named runs whole; "
             f"{EVERYTHING}=1 runs all tests, and fails where something is missing."
         )

@@ -17,7 +17,7 @@ import pytest
 from conftest import needs
 from d9m.check.messages import Exercise, ProbeDeath, ProbeJob, ProbeReading, Reading, WorkerFault
 from d9m.check.plan import catalogue
-from d9m.check.plan.selection import ProbeWish, select
+from d9m.check.plan.selection import ProbeRequest, select
 from d9m.check.workers import launch
 from d9m.environment.environment import Setup, describe
 from golden import knowledge_base
@@ -83,7 +83,7 @@ def pick(
     setup = Setup(
         tuple((name, None) for name in {probe.framework for probe in probes}), device=device
     )
-    return select(kb, describe(kb, setup), probes, ProbeWish(ops, quick, full))
+    return select(kb, describe(kb, setup), probes, ProbeRequest(ops, quick, full))
 
 
 def probe(name: str, call: str, **fields: Any) -> Exercise:

@@ -87,9 +87,9 @@ def test_the_text_names_the_op_whose_bits_differ(own: Report, reference: Path) -
     report = msgspec.structs.replace(own, against=found)
     assert exit_code(report) == ExitCode.FINDINGS
     said = " ".join(check_text.render(knowledge_base(), report).plain().split())
-    assert said.startswith("1 result has other bits than the reference.")
+    assert said.startswith("1 result differs from the reference.")
     assert f"in {planted[0].probe} {planted[0].dtype}" in said
-    assert "1 of 2 results have the bits of" in said
+    assert "1 of 2 results equal those of" in said
 
 
 def test_another_release_is_refused_before_anything_runs(
@@ -176,7 +176,7 @@ def test_a_reference_of_other_types_alone_compares_nothing(
     )
     done = d9m("--python", torch, "--against", file, env={"PYTHONHASHSEED": "0"})
     assert (done.returncode, done.stdout) == (4, "")
-    assert "runs on cpu and has bits in" in done.stderr
+    assert "runs on cpu and has digests in" in done.stderr
 
 
 def test_a_file_that_is_cut_anywhere_is_refused(reference: Path, tmp_path: Path) -> None:

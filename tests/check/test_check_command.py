@@ -283,7 +283,7 @@ def test_a_report_is_like_itself(files: tuple[Path, Path, int], tmp_path: Path) 
     alike.write_text(json.dumps(found))
     run = d9m("--compare", str(alike), str(alike))
     assert run.returncode == 0
-    assert run.stdout.startswith("The two machines give the same bits.")
+    assert run.stdout.startswith("The two machines give the same results, bit for bit.")
 
 
 def test_a_machine_that_differs_is_named(files: tuple[Path, Path, int], tmp_path: Path) -> None:

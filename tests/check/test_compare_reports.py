@@ -28,20 +28,26 @@ def fixed(found: Report) -> Report:
     return msgspec.structs.replace(found, probes=probes)
 
 
+SAME = "The two machines give the same results, bit for bit."
 PAIRS = [
-    (report("a", "b"), report("a", "b"), 0, "The two machines give the same bits."),
-    (report("a", "b"), report("a", "c"), 1, "The two machines give different bits."),
+    (report("a", "b"), report("a", "b"), 0, SAME),
+    (report("a", "b"), report("a", "c"), 1, "Results differ between the two machines."),
     (
         report("a", "b"),
         report("a"),
         3,
-        "What could be compared gives the same bits. 1 probe could not be compared.",
+        "What could be compared is the same, bit for bit. 1 probe could not be compared.",
     ),
-    (report("a", "b"), report("b"), 1, "The two machines give different bits."),
+    (report("a", "b"), report("b"), 1, "Results differ between the two machines."),
     (report("a"), report(), 4, "Nothing in these reports can be compared."),
     (report(), report(), 4, "Nothing in these reports can be compared."),
-    (fixed(report("a")), fixed(report("a")), 0, "The two machines give the same bits."),
-    (fixed(report("a")), fixed(report("b")), 1, "The two machines give different bits."),
+    (
+        fixed(report("a")),
+        fixed(report("a")),
+        0,
+        SAME,
+    ),
+    (fixed(report("a")), fixed(report("b")), 1, "Results differ between the two machines."),
     (report(None), report(None), 4, "Nothing in these reports can be compared."),
 ]
 
@@ -54,7 +60,6 @@ def test_half_a_report_is_not_the_same(one: Report, other: Report, code: int, ve
         assert prober.comparison(found).plain().startswith(verdict)
 
 
-SAME = "The two machines give the same bits."
 replace = msgspec.structs.replace
 
 
@@ -133,7 +138,7 @@ def test_an_op_that_raises_on_both_machines_is_compared_without_settings() -> No
 
 @pytest.mark.parametrize("fields", [{"verdict": "inconclusive"}, {"arm": {"differing": 1}}])
 def test_a_difference_of_a_doubtful_probe_is_a_finding(fields: dict[str, Any]) -> None:
-    assert_result(changed(TWO, **fields), report("c", "b"), "differs", 1, "different bits")
+    assert_result(changed(TWO, **fields), report("c", "b"), "differs", 1, "Results differ")
 
 
 def with_gpu(name: str, driver: str = "1") -> Report:
@@ -201,7 +206,7 @@ def test_a_report_with_impossible_values_is_refused(
 def test_a_report_with_a_probe_twice_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     file.write_bytes(msgspec.json.encode(replace(TWO, probes=[*TWO.probes, TWO.probes[0]])))
-    with pytest.raises(DataError, match="is there twice"):
+    with pytest.raises(DataError, match="occurs twice"):
         read(str(file))
 
 

@@ -116,11 +116,6 @@ def test_repeats_are_held_to_the_most_common_result() -> None:
     assert arm.digest is None
 
 
-def test_a_difference_between_starts_alone_is_told() -> None:
-    assert united([run({"a": 32}), run({"b": 32})]).only_between_starts
-    assert not united([run({"a": 31, "b": 1}), run({"b": 32})]).only_between_starts
-
-
 def test_an_arm_that_is_quiet_gives_its_digest() -> None:
     arm = united([run({"a": 32}), run({"a": 32})])
     assert arm.quiet

@@ -11,7 +11,7 @@ from d9m.check import examine
 from d9m.check.examine import CheckRequest
 from d9m.check.messages import Reading
 from d9m.check.plan.effort import QUICK
-from d9m.check.plan.selection import ProbeWish
+from d9m.check.plan.selection import ProbeRequest
 from d9m.check.result import Report, exit_code
 from d9m.check.trust import VARIES
 from d9m.check.workers import launch
@@ -48,7 +48,7 @@ def examined(
     asked = Setup((("torch", "2.13.0"),), device=here)
     machine = Machine(asked, {"PYTHONHASHSEED": "0"}, cores=2)
     launcher = launch.interpreter(sys.executable)
-    question = CheckRequest(launcher, device, [], ProbeWish([*ops], quick=True), QUICK)
+    question = CheckRequest(launcher, device, [], ProbeRequest([*ops], quick=True), QUICK)
     return examine.examine(knowledge_base(), question, machine, lambda _text: None)
 
 

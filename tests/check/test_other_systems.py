@@ -14,7 +14,8 @@ import pytest
 
 from d9m.check import host
 from d9m.check.messages import SurveyJob
-from d9m.check.workers import launch, worker
+from d9m.check.workers import launch
+from d9m.environment import survey
 
 ABSENT = ("killpg", "sched_getaffinity", "memfd_create")
 
@@ -54,14 +55,14 @@ def test_a_processor_is_named_by_what_python_knows(
 
 def test_a_worker_counts_what_it_can(monkeypatch: pytest.MonkeyPatch, elsewhere: None) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 6)
-    assert worker.usable_cores() == 6
-    assert worker.free_memory() is None
-    assert worker.cgroups("memory") == []
+    assert survey.usable_cores() == 6
+    assert survey.free_memory() is None
+    assert survey.cgroups("memory") == []
 
 
 def test_a_worker_is_ended_without_groups_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "killpg")
-    asked = SurveyJob(distributions=[], variables=[], drivers=[])
+    asked = SurveyJob(text="", distributions=[], variables=[], drivers=[])
     started = launch.Worker(launch.interpreter(sys.executable), asked)
     started.end()
     assert started._child.poll() is not None
@@ -104,7 +105,7 @@ def test_a_worker_takes_no_more_than_its_cgroups_leave(
 
     monkeypatch.setattr(builtins, "open", opened)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: set(range(384)))
-    assert worker.usable_cores() == 3
-    assert worker.free_memory() == 700
+    assert survey.usable_cores() == 3
+    assert survey.free_memory() == 700
     monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {5, 7})
-    assert worker.usable_cores() == 2
+    assert survey.usable_cores() == 2

@@ -19,7 +19,7 @@ from d9m.about import SCHEMA_VERSION
 from d9m.check.examine import CheckRequest
 from d9m.check.messages import GroupJob, Reading, WorkerEvent, WorkerFault
 from d9m.check.plan.effort import QUICK
-from d9m.check.plan.selection import ProbeWish
+from d9m.check.plan.selection import ProbeRequest
 from d9m.check.ranks import compare, group_run, meeting
 from d9m.check.ranks.meeting import Rank
 from d9m.check.result import OddResult, RankDevice, Report
@@ -194,7 +194,7 @@ def test_a_rank_that_never_comes_is_waited_for_as_long_as_it_may_be_slower(
 
     monkeypatch.setattr(group_run, "events", events)
     python = interpreter(sys.executable)
-    question = CheckRequest(python, "cpu", ["torch"], ProbeWish(["cumsum"]), QUICK)
+    question = CheckRequest(python, "cpu", ["torch"], ProbeRequest(["cumsum"]), QUICK)
     machine = Machine(Setup((("torch", "2.13"),), device="cpu"), {}, cores=2)
     own = msgspec.structs.replace(report("a"), device="cpu", seconds=took)
     found = group_run.unite(
@@ -219,7 +219,7 @@ def test_what_another_rank_could_not_run_is_not_proved() -> None:
 
 
 def test_ranks_that_cannot_be_brought_together_are_not_compared() -> None:
-    question = CheckRequest(interpreter(sys.executable), "cpu", [], ProbeWish(), QUICK)
+    question = CheckRequest(interpreter(sys.executable), "cpu", [], ProbeRequest(), QUICK)
     machine = Machine(Setup((("jax", "0.4"),), device="cpu"), {}, cores=2)
     own = msgspec.structs.replace(report("a"), device="cpu")
     told = group_run.unite(
@@ -298,7 +298,7 @@ def test_a_rank_that_dies_in_a_collective_is_waited_for_once_and_told(tmp_path: 
     assert (second.returncode, second.stdout) == (0, ""), second.stderr
     assert first.returncode == 3, "not all of it could run"
     told = json.loads(first.stdout)
-    lost = [note for note in told["notes"] if "the ranks lost each other" in note]
+    lost = [note for note in told["notes"] if "the ranks lost contact" in note]
     assert len(lost) == 1
     assert told["summary"]["could_not_run"] == 1
     verdicts = {each["id"]: each["verdict"] for each in told["probes"]}

@@ -63,31 +63,39 @@ def changed(found: Report, **changes: Any) -> Report:
 @pytest.mark.parametrize(
     ("found", "code", "words"),
     [
-        (made(), 0, "No op differed between runs."),
+        (made(), 0, "No nondeterminism seen: no result differed between runs."),
         (
             changed(made(), verdict="fixed-by-advice"),
             0,
-            "The one op that differs between runs without settings repeats with them.",
+            "The one nondeterministic op is deterministic with the advised settings.",
         ),
         (made(settings=[MISSING]), 1, "1 setting is missing."),
         (made(settings=[MISSING, TOO_LATE]), 1, "1 setting is missing. 1 setting came too late."),
-        (changed(made(), verdict="not-fixed"), 1, "1 op can still differ between runs."),
+        (
+            changed(made(), verdict="not-fixed"),
+            1,
+            "1 op is nondeterministic with the advised settings.",
+        ),
         (changed(made(), verdict="value-mismatch"), 1, "1 op gives wrong values."),
         (changed(made(), verdict="raises"), 0, "1 op raises an error with the advised settings."),
         (
             changed(made(), verdict="uninitialised-read"),
             0,
-            "1 op reads memory that nothing has written.",
+            "1 op reads uninitialised memory.",
         ),
         (changed(made(), kb="contradicts"), 1, "1 result contradicts our records."),
-        (made(odd=[ODD]), 1, "1 device differs from those like it."),
+        (made(odd=[ODD]), 1, "1 device differs from devices of its kind."),
         (
             made(settings_only=True, settings=[MADE]),
             0,
-            "Every setting that can be seen from outside is made; nothing was run.",
+            "Every setting that is visible from outside is set; nothing was run.",
         ),
         (made(settings_only=True), 4, "No setting is advised here; nothing was run."),
-        (made(against=against(same=["a"])), 0, "No op differed between runs."),
+        (
+            made(against=against(same=["a"])),
+            0,
+            "No nondeterminism seen: no result differed between runs.",
+        ),
         (
             made(against=against(same=["a"], missing=["b"])),
             3,
@@ -98,17 +106,21 @@ def changed(found: Report, **changes: Any) -> Report:
             4,
             "No result could be compared with the reference.",
         ),
-        (made(newer={"torch": "2.15"}), 3, "No op differed between runs."),
+        (
+            made(newer={"torch": "2.15"}),
+            3,
+            "No nondeterminism seen: no result differed between runs.",
+        ),
         (
             made(interrupted=True),
             3,
-            "The check was interrupted; this is what it knew by then.",
+            "The check was interrupted; this is what it found until then.",
         ),
-        (withheld(), 4, "What ran does not say enough for a verdict."),
+        (withheld(), 4, "The probes that ran are not enough for a verdict."),
         (
             msgspec.structs.replace(withheld(), settings=[MISSING]),
             4,
-            "1 setting is missing. What ran does not say enough for a verdict.",
+            "1 setting is missing. The probes that ran are not enough for a verdict.",
         ),
         (
             msgspec.structs.replace(made(), probes=[], summary=summary([])),
@@ -154,7 +166,7 @@ def test_a_device_unlike_its_twins_fails_in_every_format() -> None:
     found = made(odd=[ODD], ranks=[RankDevice(2, "node", 0, "some GPU")])
     for text in (check_text.render(KB, found).plain(), markdown.render(KB, found)):
         assert (
-            "rank 2 (some GPU, 0 of node): other bits than 3 devices like it in op-0"
+            "rank 2 (some GPU, 0 of node): results differ from 3 devices of its kind in op-0"
             in " ".join(text.split())
         )
     suite = ElementTree.fromstring(junit.render(KB, found))
@@ -214,7 +226,7 @@ def test_what_only_many_threads_show_is_said_below_its_row() -> None:
     arms = {"default": arm(95), "as-is": arm(0), "advised": arm(0)}
     text = check_text.render(KB, changed(made(), verdict="fixed-by-advice", arms=arms)).plain()
     assert "✓ op                    0 of 95     0 of 95" in text
-    assert "with more threads than cores, and no setting: 95 of 95" in text
+    assert "without settings, with more threads than cores: 95 of 95" in text
 
 
 @pytest.mark.parametrize(

@@ -47,9 +47,9 @@ def test_the_facts_hold_where_the_prober_sees() -> None:
 @pytest.mark.parametrize(
     ("told", "fact"),
     [
-        (seen("a"), "index_put(accumulate=True) varies by default"),
-        (seen(control=False), "with unique indices it never varies"),
-        (seen(order=False), "another order of the inputs changes the bits"),
+        (seen("a"), "index_put(accumulate=True) differs without settings"),
+        (seen(control=False), "with unique indices it is deterministic"),
+        (seen(order=False), "another order of inputs changes the result"),
         (seen(planted=False), "a planted change of 1 ulp is seen"),
     ],
 )
@@ -89,4 +89,4 @@ def test_the_self_test_says_what_is_missed(tmp_path: Path) -> None:
     blind = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), "PYTHONHASHSEED": "0"}
     ran = d9m("--python", torch, "--selftest", env=blind)
     assert ran.returncode == 4
-    assert "✗ index_put(accumulate=True) varies by default: 0 of 31" in ran.stdout
+    assert "✗ index_put(accumulate=True) differs without settings: 0 of 31" in ran.stdout

@@ -29,7 +29,7 @@ from single_settings import single
 import d9m
 from d9m.check import examine
 from d9m.check.examine import CheckRequest
-from d9m.check.plan.selection import ProbeWish
+from d9m.check.plan.selection import ProbeRequest
 from d9m.check.progress import Progress, duration
 from d9m.check.result import Report
 from d9m.check.workers import launch
@@ -106,7 +106,7 @@ class Loan:
             self.launcher,
             self.device,
             [step.framework],
-            ProbeWish(step.probes),
+            ProbeRequest(step.probes),
             step.effort,
             limit=30.0,
             more=single(self.kb, environment, step.framework) if step.prices else (),

@@ -20,7 +20,7 @@ import msgspec
 from questions_of_page import LEFT_OUT, compared, expected, questions
 from site_build import ROOT, generator, real
 
-from conftest import needs
+from conftest import needs, sample
 from d9m.authoring import cases
 from d9m.browse import known_texts
 from d9m.environment.version_options import VERSION_OPTIONS
@@ -146,7 +146,7 @@ def beginnings() -> Iterator[tuple[str, list[str]]]:
         words = re.sub(r"\{[^{}]*\}", "Thing7", wording.text.text).replace("…", "and so on").split()
         for length in range(1, len(words) + 1):
             pasted[" ".join(words[:length])] = None
-    for beginning in pasted:
+    for beginning in sample([*pasted], 5):
         yield beginning, [match.id for match in known_texts.search(real(), [beginning])]
 
 
@@ -156,10 +156,11 @@ def test_the_scripts_answer_as_the_resolver_does(tmp_path: Path) -> None:
     assert len(asked) > 1100
     assert sum(len(question["added"]) > 0 for _name, question in asked) > 200
     asked += [(f"random {at}", each) for at, each in enumerate(questions(real(), RANDOM))]
+    asked = sample(asked, 10)
     vectors = [vector(name, question) for name, question in asked]
     assert any(each["answer"].get("conflicts") for each in vectors)
     errors = [*beginnings()]
-    assert len(errors) > 1000
+    assert len(errors) > 500
     assert any(ids for _text, ids in errors)
     for script in (ROOT / "site" / "assets" / "advisor").glob("*.js"):
         shutil.copy(script, tmp_path)

@@ -96,7 +96,7 @@ def test_a_stream_that_was_cut_is_compared_up_to_there(whole: Recorded, tmp_path
     file.write_bytes(content[: content.index(b'["d",2') + 9])
     code, out = diff(whole, other)
     assert code == 3
-    assert "What was compared is equal bit for bit: 2 steps of 1 process." in out
+    assert "What was compared is bitwise identical: 2 steps of 1 process." in out
 
 
 def test_programs_that_were_killed_are_compared_op_by_op_up_to_there(tmp_path: Path) -> None:

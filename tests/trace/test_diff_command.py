@@ -13,7 +13,7 @@ from written import recordings, write
 from d9m.kb.locate import open_knowledge_base
 from d9m.model.advice import Tool
 from d9m.trace import folder
-from d9m.trace.cure import with_advice
+from d9m.trace.cause_advice import with_advice
 from d9m.trace.findings import Cause, Counts, Findings, First, RecordedRun, Replay
 from d9m.trace.report import html, markdown, text
 from d9m.trace.report.text import FindingsView
@@ -66,7 +66,8 @@ def test_an_op_is_named_with_its_place_and_its_fix(tmp_path: Path) -> None:
     code, out, err = diff(tmp_path, ONE_OP)
     assert (code, err) == (1, "")
     lines = out.splitlines()
-    assert lines[0] == "The runs differ since step 0. index_put gave other bits for equal inputs."
+    headline = "The runs differ from step 0 on. index_put returned different results for equal"
+    assert lines[:2] == [headline, "inputs."]
     assert "  where    Tagger.lookup · train.py:6 in forward" in lines
     assert "  reaches  the gradients in step 0" in lines
     assert "  then     1 later op differs because of it" in lines
@@ -77,7 +78,7 @@ def test_an_op_is_named_with_its_place_and_its_fix(tmp_path: Path) -> None:
 
 
 SWITCH = "torch.use_deterministic_algorithms"
-ON_ALREADY = f"  Fix      {SWITCH}(True) was set in both runs, and the op"
+ON_ALREADY = f"  Fix      {SWITCH}(True) was set in both runs, and the"
 
 
 def test_a_setting_that_both_runs_had_is_not_offered_as_the_fix(tmp_path: Path) -> None:
@@ -108,8 +109,8 @@ def test_a_setting_that_one_run_changes_is_told_with_its_step(tmp_path: Path) ->
     text = f'["d",0,{{}}]\n{later}'
     _code, out, _err = diff(tmp_path, text)
     said = " ".join(out.split())
-    assert f"1 The two runs have other settings: {SWITCH} False and True since step 1." in said
-    assert "but other settings can explain it, too perhaps it may follow from 1" in said
+    assert f"1 The settings differ between the runs: {SWITCH} False and True since step 1." in said
+    assert "but the different settings may explain it perhaps a consequence of 1" in said
 
 
 def test_the_command_that_it_prints_answers(tmp_path: Path) -> None:
@@ -122,20 +123,20 @@ def test_the_command_that_it_prints_answers(tmp_path: Path) -> None:
 
 def test_all_shows_what_is_harmless(tmp_path: Path) -> None:
     _code, out, _err = diff(tmp_path, ONE_OP, "--all")
-    assert "exp reads a tensor that came from outside the framework with other values." in out
+    assert "exp reads a tensor from outside the framework whose values differ." in out
 
 
 def test_equal_runs_end_with_0(tmp_path: Path) -> None:
     code, out, err = diff(tmp_path, SAME, level="step")
     assert (code, err) == (0, "")
-    first = "Nothing that is learned differs: 1 step of 1 process are equal bit for bit."
+    first = "Nothing that is learned differs: 1 step of 1 process are bitwise identical."
     assert out.splitlines()[0] == first
 
 
 def test_equal_runs_without_an_optimizer_claim_no_more_than_the_loss(tmp_path: Path) -> None:
     code, out, _err = diff(tmp_path, '["l",["ee"]]\n["d",0,{}]', level="step")
     assert code == 0
-    assert out.startswith("The loss is equal bit for bit in 1 step of 1 process.\n")
+    assert out.startswith("The loss is bitwise identical in 1 step of 1 process.\n")
     assert "No optimizer stepped, so no parameters were compared." in out
 
 
@@ -149,7 +150,7 @@ def test_equal_runs_in_which_the_recorder_failed_end_with_3(tmp_path: Path) -> N
 def test_equal_runs_with_a_tensor_that_cannot_be_read_end_with_3(tmp_path: Path) -> None:
     code, out, _err = diff(tmp_path, '["g","-",["-"]]\n["u","subclass"]\n["d",0,{}]')
     assert code == 3
-    assert "Not seen: what tensors hold whose class has no memory" in out
+    assert "Not seen: the content of tensors whose class has no memory" in out
 
 
 def test_a_difference_is_not_called_harmless_where_the_recorder_failed(tmp_path: Path) -> None:
@@ -225,15 +226,15 @@ def test_a_step_that_differs_says_how_to_see_more(tmp_path: Path) -> None:
 
 def test_several_causes_are_numbered(tmp_path: Path) -> None:
     _code, out, _err = diff(tmp_path, TWO)
-    assert out.startswith("The runs differ since step 0, for 2 reasons.")
-    assert "\n2  The samples came in another order.\n" in out
+    assert out.startswith("The runs differ from step 0 on, for 2 reasons.")
+    assert "\n2  The order of the samples differs.\n" in out
     assert "d9m show seeds" in out
 
 
 def test_an_op_that_nobody_knows_is_news(tmp_path: Path) -> None:
     text = SITES + 'A ["o",4,"",["aa.1"],["c1.3"]]\nB ["o",4,"",["aa.1"],["c2.3"]]'
     _code, out, _err = diff(tmp_path, text)
-    assert "d9m does not know this op: please send us this answer" in out
+    assert "not verified: no record of this op; please send us this answer" in out
 
 
 def test_the_json_is_the_findings(tmp_path: Path) -> None:
@@ -255,8 +256,8 @@ def test_junit_fails_the_process_for_each_cause(tmp_path: Path) -> None:
     assert suite.attrib["failures"] == "1"
     failures = suite.findall("testcase[@name='rank 0']/failure")
     assert [failure.attrib["message"] for failure in failures] == [
-        "index_put gave other bits for equal inputs.",
-        "The samples came in another order.",
+        "index_put returned different results for equal inputs.",
+        "The order of the samples differs.",
     ]
 
 
@@ -278,7 +279,10 @@ B ["o",5,"",["e2.5"],["f2.6"]]
 def test_what_inherits_a_difference_is_listed_by_place(tmp_path: Path) -> None:
     _code, out, _err = diff(tmp_path, DEEP, "--format", "json")
     (cause,) = msgspec.json.decode(out, type=Findings).causes
-    found = [(heir.op, heir.module, heir.step, heir.count) for heir in cause.descendants]
+    found = [
+        (descendant.op, descendant.module, descendant.step, descendant.count)
+        for descendant in cause.descendants
+    ]
     assert found == [("aten::mm", "Tagger.head.out", 0, 2), ("aten::mul", "Tagger", 0, 1)]
     assert cause.inherited == 3
 
@@ -288,7 +292,10 @@ def test_the_page_shows_what_inherits_a_difference_by_module(tmp_path: Path) -> 
     assert (code, err) == (1, "")
     page = ElementTree.fromstring(out.removeprefix("<!doctype html>"))
     title = page.findtext("head/title")
-    assert title == "The runs differ since step 0. index_put gave other bits for equal inputs."
+    assert (
+        title
+        == "The runs differ from step 0 on. index_put returned different results for equal inputs."
+    )
     assert "torch.use_deterministic_algorithms(True)" in (page.findtext(".//pre") or "")
     (tree,) = page.findall(".//ul[@class='tree']")
     modules = [code.text for code in tree.iter("code")]
@@ -308,7 +315,9 @@ def test_the_page_needs_nothing_else_and_keeps_foreign_names_as_text(tmp_path: P
 def test_markdown_keeps_foreign_names_as_text(tmp_path: Path) -> None:
     text = SITES + 'A ["o",4,"",["aa.1"],["c1.3"]]\nB ["o",4,"",["aa.1"],["c2.3"]]'
     _code, out, _err = diff(tmp_path, text, "--format", "markdown")
-    assert out.startswith("## The runs differ since step 0. \\<fold\\> gave other bits")
+    assert out.startswith(
+        "## The runs differ from step 0 on. \\<fold\\> returned different results"
+    )
     assert "`mylib::<fold>() · forward pass`" in out
 
 
@@ -321,13 +330,13 @@ def test_another_part_of_a_tensor_is_not_called_a_write(tmp_path: Path) -> None:
     """
     )
     _code, out, _err = diff(tmp_path, text)
-    assert "or picked another part of it" in " ".join(out.split())
+    assert "or selected another part of it" in " ".join(out.split())
 
 
 def test_an_answer_goes_into_a_file(tmp_path: Path) -> None:
     code, out, _err = diff(tmp_path, ONE_OP, "-o", str(tmp_path / "answer.txt"))
     assert (code, out) == (1, "")
-    assert (tmp_path / "answer.txt").read_text().startswith("The runs differ since step 0.")
+    assert (tmp_path / "answer.txt").read_text().startswith("The runs differ from step 0 on.")
 
 
 def test_steps_can_be_aligned_by_hand(tmp_path: Path) -> None:
@@ -398,7 +407,7 @@ def test_a_parameter_is_named_where_its_gradient_is_what_differs_first(tmp_path:
 def test_a_set_order_is_tried_with_one_variable(tmp_path: Path) -> None:
     text = SITES + 'A ["o",3,"",["a1n9"],["b1.8"]]\nB ["o",3,"",["a2n9"],["b2.8"]]\n["d",0,{}]'
     _code, out, _err = diff(tmp_path, text)
-    assert "If that is why, this finds no difference:\n" in out
+    assert "If that is the cause, this finds nothing:\n" in out
     assert "PYTHONHASHSEED=0 d9m hunt -- python train.py" in out
     used = text.replace("{}", '{"numpy": "ee"}')
     text = f"""
@@ -407,7 +416,7 @@ def test_a_set_order_is_tried_with_one_variable(tmp_path: Path) -> None:
     {used}
     """
     _code, out, _err = diff(tmp_path / "numpy", text)
-    assert "If that is why" not in out, "a generator can be the reason as well"
+    assert "If that is the cause" not in out, "a generator can be the reason as well"
 
 
 @pytest.mark.parametrize(
@@ -431,7 +440,7 @@ def test_a_generator_that_was_used_and_is_equal_at_the_end_of_the_step_can_be_wh
     _code, out, _err = diff(tmp_path, text)
     hint = "NumPy's random generator was used in step 0, perhaps before it was seeded."
     assert (hint in " ".join(out.split())) is said
-    assert ("If that is why" in out) is not said
+    assert ("If that is the cause" in out) is not said
 
 
 def test_threads_are_offered_where_something_else_wrote(tmp_path: Path) -> None:
@@ -445,7 +454,7 @@ def test_threads_are_offered_where_something_else_wrote(tmp_path: Path) -> None:
     """
     )
     _code, out, _err = diff(tmp_path, text)
-    assert "The program computes in threads of its own." in out
+    assert "The program computes in threads that it started itself." in out
     assert "Seed every generator" not in out
 
 
@@ -453,7 +462,9 @@ def test_what_python_put_into_a_tensor_is_named_by_its_line(tmp_path: Path) -> N
     site = '["S",9,"aten::lift_fresh","","fwd","","",["data.py",8,"load"],["int64[4]"],"cpu"]'
     text = site + '\nA ["o",9,"",["a1n1"],["a1.1"]]\nB ["o",9,"",["a2n1"],["a2.1"]]\n["d",0,{}]'
     _code, out, _err = diff(tmp_path, text)
-    assert out.startswith("The runs differ since step 0. Python puts other values into a tensor.\n")
+    assert out.startswith(
+        "The runs differ from step 0 on. Python code puts different values into a tensor.\n"
+    )
     assert "data.py:8 in load" in out
     assert "lift_fresh" not in out
 
@@ -495,10 +506,10 @@ def test_ops_that_can_differ_are_listed_with_what_they_do_alone() -> None:
     found = with_advice(kb, found)
     assert [cause.op for cause in found.candidates] == ["aten::index_put"], "relu never differs"
     out = text.render(FindingsView(found, kb)).plain()
-    assert "One op of that step can differ by itself, as our records say:\n" in out
+    assert "One op of that step is nondeterministic, as our records say:\n" in out
     assert "7 different results in 32 calls" in out
     assert "torch.use_deterministic_algorithms(True)" in out
     assert "it could have differed before" not in out
     found = msgspec.structs.replace(found, inside=[index], candidates=[])
     for page in (markdown, html):
-        assert "op by op, one op differs by itself" in page.render(FindingsView(found, kb))
+        assert "op by op, one op is nondeterministic" in page.render(FindingsView(found, kb))

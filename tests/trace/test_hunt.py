@@ -18,7 +18,7 @@ from d9m.errors import AbsentError
 from d9m.trace.findings import Cause, Findings, Replay
 from d9m.trace.hunt import REPLAY_SECONDS, Hunt, HuntLimits
 from d9m.trace.replay import ReplayFailure
-from d9m.trace.report.sentences import verdict
+from d9m.trace.report import verdict
 from d9m.trace.start import RecordingRequest, RunExit
 from process import d9m, environment
 
@@ -48,46 +48,46 @@ class MadeUpProgram:
         """Of each second run, from step 2 on."""
         self.fits = fits
         """Whether all ops of a step fit into a recording."""
-        self.wishes: list[RecordingRequest] = []
+        self.requests: list[RecordingRequest] = []
         self.watched: list[bool] = []
 
     def __call__(
-        self, path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None
+        self, path: Path, request: RecordingRequest, watch: Callable[[], bool] | None
     ) -> RunExit:
-        self.wishes.append(wish)
-        run = len(self.wishes)
-        last = 3 if wish.stop is None else min(3, wish.stop - 1)
+        self.requests.append(request)
+        run = len(self.requests)
+        last = 3 if request.stop is None else min(3, request.stop - 1)
         lines = [SITE]
         state = 0
         threads = self.threads if run % 2 == 0 else 8
         for step in range(last + 1):
             state = state * 16 + (run if self.varies(run, step) else 0)
-            if step >= wish.first:
-                if wish.level == "op" and self.compiles and wish.compiled == "as-is":
+            if step >= request.first:
+                if request.level == "op" and self.compiles and request.compiled == "as-is":
                     lines += [
                         '["c","graph 0 backward",["aa.1"]]',
                         f'["e","graph 0 backward",["{state:x}.{step + 9}"]]',
                     ]
-                elif wish.level == "op":
+                elif request.level == "op":
                     lines.append(f'["o",1,"accumulate=True",["aa.1"],["{state:x}.{step + 9}"]]')
-                digests = f'"{state:x}.{step + 9}"' if wish.level == "op" else ""
-                if wish.level == "module":
+                digests = f'"{state:x}.{step + 9}"' if request.level == "op" else ""
+                if request.level == "module":
                     digests = f'"{state:x}"'
                     lines.append('["P",["Net.body.table.rows"]]')
                 lines.append(f'["g","{state:x}",[{digests}]]')
-                if step == 2 and wish.first < 2:
+                if step == 2 and request.first < 2:
                     lines.append(f'["t",{{}},{threads}]')
                 lines.append(f'["d",{step},{{}}]')
-        if wish.level == "op" and not wish.modules and not self.fits:
+        if request.level == "op" and not request.modules and not self.fits:
             lines = [lines[0], '["o",1,"",["aa.1"],["bb.2"]]', '{"ended": "size"}']
         header = {
-            "level": wish.level,
+            "level": request.level,
             "inputs": "exact",
-            "steps": [wish.first, wish.last],
-            "modules": wish.modules,
-            "compiled": wish.compiled,
+            "steps": [request.first, request.last],
+            "modules": request.modules,
+            "compiled": request.compiled,
             "packages": {self.framework: "2.13.0"},
-            "threads": threads if wish.first == 2 else 8,
+            "threads": threads if request.first == 2 else 8,
         }
         write(path, {"r0-0": lines}, header)
         self.watched.append(watch is not None and watch())
@@ -96,8 +96,8 @@ class MadeUpProgram:
 
 
 def hunted(path: Path, program: MadeUpProgram, **limits: object) -> Findings:
-    wish = RecordingRequest(stop=20)
-    hunt = Hunt(program, path, wish, HuntLimits(**limits), "", lambda _text: None)  # type: ignore[arg-type]
+    request = RecordingRequest(stop=20)
+    hunt = Hunt(program, path, request, HuntLimits(**limits), "", lambda _text: None)  # type: ignore[arg-type]
     found = hunt.found()
     assert not output_schema.faults(msgspec.to_builtins(found), ["hunt"])
     return found
@@ -108,14 +108,14 @@ def test_only_the_step_that_differs_is_recorded_op_by_op(tmp_path: Path) -> None
     found = hunted(tmp_path, program)
     (cause,) = found.causes
     assert (cause.kind, cause.op, cause.step) == ("op", "aten::index_put", 2)
-    assert [(wish.level, wish.first, wish.last) for wish in program.wishes] == [
+    assert [(request.level, request.first, request.last) for request in program.requests] == [
         ("step", 0, None),
         ("step", 0, None),
         ("op", 2, 2),
         ("op", 2, 2),
     ]
-    assert program.wishes[-1].inputs == "exact"
-    assert program.wishes[-1].stop == 3
+    assert program.requests[-1].inputs == "exact"
+    assert program.requests[-1].stop == 3
     assert [(stage.runs, stage.differs_from) for stage in found.stages] == [(2, 2), (2, 2)]
 
 
@@ -127,7 +127,10 @@ def test_a_setting_that_one_run_changes_keeps_its_step_where_ops_are_looked_at(
     assert [cause.kind for cause in found.causes] == ["settings", "op"]
     (setting,) = found.settings
     assert (setting.name, setting.a, setting.b, setting.step) == ("threads", "8", "1", 2)
-    assert [(wish.level, wish.first) for wish in program.wishes[2:]] == [("op", 2), ("op", 2)]
+    assert [(request.level, request.first) for request in program.requests[2:]] == [
+        ("op", 2),
+        ("op", 2),
+    ]
 
 
 def test_a_run_is_ended_a_step_after_it_began_to_differ(tmp_path: Path) -> None:
@@ -143,7 +146,7 @@ def test_equal_runs_say_what_they_prove(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: False)
     found = hunted(tmp_path, program)
     assert found.same
-    assert len(program.wishes) == 2
+    assert len(program.requests) == 2
     assert found.bound is not None
     assert (found.bound.runs, round(found.bound.pair, 2)) == (2, 0.95)
 
@@ -151,7 +154,7 @@ def test_equal_runs_say_what_they_prove(tmp_path: Path) -> None:
 def test_more_runs_are_compared_while_they_are_equal(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: False)
     found = hunted(tmp_path, program, runs=8)
-    assert len(program.wishes) == 8
+    assert len(program.requests) == 8
     assert found.bound is not None
     assert round(found.bound.pair, 2) == 0.35
 
@@ -166,21 +169,21 @@ def test_until_found_goes_on_until_a_run_differs(tmp_path: Path) -> None:
 def test_until_found_ends_with_the_limit(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: False)
     hunted(tmp_path, program, until_found=True, runs=5)
-    assert len(program.wishes) == 5
+    assert len(program.requests) == 5
 
 
 def test_no_run_is_started_after_the_time_is_up(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: False)
     hunted(tmp_path, program, until_found=True, seconds=time.monotonic() * 0)
-    assert len(program.wishes) == 2
+    assert len(program.requests) == 2
 
 
 def test_a_difference_that_does_not_come_back_is_still_told(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run == 2)
     found = hunted(tmp_path, program, runs=6)
-    assert len(program.wishes) == 5
+    assert len(program.requests) == 5
     assert [cause.kind for cause in found.causes] == ["state"]
-    assert any("did not come back" in note for note in found.notes)
+    assert any("did not show again" in note for note in found.notes)
 
 
 def test_what_could_have_differed_is_called_alone_where_nothing_was_seen_to(
@@ -198,8 +201,8 @@ def test_what_could_have_differed_is_called_alone_where_nothing_was_seen_to(
     )
     assert candidate.arguments == {"accumulate": "True"}
     found = hunt.replayed(found, lambda _place, _cause, _seconds: ALONE)
-    assert len(program.wishes) == 6
-    assert len(program.wishes[-1].zoom) == 1
+    assert len(program.requests) == 6
+    assert len(program.requests[-1].zoom) == 1
     assert found.candidates[0].replay == ALONE
     assert [cause.replay for cause in found.causes] == [None]
 
@@ -207,7 +210,7 @@ def test_what_could_have_differed_is_called_alone_where_nothing_was_seen_to(
 def test_modules_are_recorded_where_ops_show_nothing(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run in (2, 7))
     found = hunted(tmp_path, program)
-    levels = [wish.level for wish in program.wishes]
+    levels = [request.level for request in program.requests]
     assert levels == ["step"] * 2 + ["op"] * 3 + ["module"] * 2
     (cause,) = found.causes
     assert (cause.kind, cause.parameter) == ("state", "Net.body.table.rows")
@@ -218,7 +221,7 @@ def test_modules_are_recorded_where_ops_show_nothing(tmp_path: Path) -> None:
 def test_a_step_that_does_not_fit_is_looked_at_by_module_first(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0, fits=False)
     found = hunted(tmp_path, program)
-    assert [(wish.level, wish.modules) for wish in program.wishes] == [
+    assert [(request.level, request.modules) for request in program.requests] == [
         ("step", ()),
         ("step", ()),
         ("op", ()),
@@ -239,7 +242,7 @@ def test_a_step_that_does_not_fit_is_looked_at_by_module_first(tmp_path: Path) -
 def test_a_step_of_tensorflow_that_does_not_fit_is_not_looked_at_by_module(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0, fits=False, framework="tensorflow")
     found = hunted(tmp_path, program)
-    assert {wish.level for wish in program.wishes} == {"step", "op"}
+    assert {request.level for request in program.requests} == {"step", "op"}
     assert [cause.kind for cause in found.causes] == ["state"]
     (note,) = found.notes[1:]
     assert note.startswith("The ops of that step are larger than --max-size")
@@ -248,16 +251,16 @@ def test_a_step_of_tensorflow_that_does_not_fit_is_not_looked_at_by_module(tmp_p
 def test_what_does_not_come_back_in_tensorflow_is_not_looked_at_by_module(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run == 2, framework="tensorflow")
     found = hunted(tmp_path, program)
-    assert {wish.level for wish in program.wishes} == {"step", "op"}
-    assert any("did not come back" in note for note in found.notes)
+    assert {request.level for request in program.requests} == {"step", "op"}
+    assert any("did not show again" in note for note in found.notes)
 
 
 def test_a_program_whose_ops_cannot_be_recorded_has_the_answer_of_its_steps(tmp_path: Path) -> None:
     made_up = MadeUpProgram(lambda run, step: run == 2, framework="tensorflow")
 
-    def program(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
-        if wish.level == "step":
-            return made_up(path, wish, watch)
+    def program(path: Path, request: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
+        if request.level == "step":
+            return made_up(path, request, watch)
         write(path, {}, {})
         return RunExit(4, False, 0)
 
@@ -278,9 +281,9 @@ def test_a_compiled_graph_that_differs_is_run_op_by_op(tmp_path: Path) -> None:
     assert [(cause.kind, cause.op, cause.step) for cause in found.inside] == [
         ("op", "aten::index_put", 1)
     ]
-    assert [wish.compiled for wish in program.wishes] == ["as-is"] * 4 + ["eager"] * 2
+    assert [request.compiled for request in program.requests] == ["as-is"] * 4 + ["eager"] * 2
     found = hunt.replayed(found, lambda _place, _cause, _seconds: ALONE)
-    assert (program.wishes[-1].compiled, len(program.wishes[-1].zoom)) == ("eager", 1)
+    assert (program.requests[-1].compiled, len(program.requests[-1].zoom)) == ("eager", 1)
     assert found.inside[0].replay == ALONE
     assert [stage.level for stage in found.stages] == ["step", "op", "eager", "replay"]
 
@@ -310,9 +313,9 @@ def test_the_op_is_called_alone_with_what_one_more_run_saved(
 
     found = hunt.replayed(hunt.found(), replay)
     assert asked == [(tmp_path / "run-5" / "zoom" / "0", "aten::index_put")]
-    (call,) = program.wishes[-1].zoom
+    (call,) = program.requests[-1].zoom
     assert (call.op, call.node, call.nth, call.rank) == ("aten::index_put", "IndexBackward0", 0, 0)
-    assert (program.wishes[-1].first, program.wishes[-1].stop) == (2, 3)
+    assert (program.requests[-1].first, program.requests[-1].stop) == (2, 3)
     assert found.causes[0].replay == (came if came is ALONE else None)
     failed = [note for note in found.notes if "was not called alone: it took too long" in note]
     assert bool(failed) is (came is not ALONE)
@@ -345,9 +348,9 @@ def test_no_op_is_called_alone_after_the_time_is_up(tmp_path: Path) -> None:
 def test_a_replay_that_records_nothing_keeps_the_answer(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
 
-    def lost(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
-        if not wish.zoom:
-            return program(path, wish, watch)
+    def lost(path: Path, request: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
+        if not request.zoom:
+            return program(path, request, watch)
         write(path, {}, {})
         return RunExit(1, False, 0)
 
@@ -360,9 +363,9 @@ def test_a_replay_that_records_nothing_keeps_the_answer(tmp_path: Path) -> None:
 def test_runs_that_fail_only_while_ops_are_recorded_say_so(tmp_path: Path) -> None:
     made_up = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
 
-    def program(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
-        ending = made_up(path, wish, watch)
-        if wish.level != "op":
+    def program(path: Path, request: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
+        ending = made_up(path, request, watch)
+        if request.level != "op":
             return ending
         ended(path, 1, error="TypeError: all handlers returned NotImplemented")
         return RunExit(1, False, 1)
@@ -372,7 +375,7 @@ def test_runs_that_fail_only_while_ops_are_recorded_say_so(tmp_path: Path) -> No
     ).found()
     assert [cause.op for cause in found.causes] == ["aten::index_put"]
     assert [gap.why for gap in found.incomplete] == ["error", "error"]
-    assert "Both runs ended with an error after 3 steps: TypeError" in verdict(found)
+    assert "Both runs ended with an error after 3 steps: TypeError" in verdict.sentences(found)
 
 
 def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:
@@ -381,14 +384,14 @@ def test_no_op_is_called_alone_where_no_run_is_left(tmp_path: Path) -> None:
         program, tmp_path, RecordingRequest(stop=20), HuntLimits(runs=4), "", lambda _text: None
     )
     found = hunt.replayed(hunt.found(), lambda _place, _cause, _seconds: ALONE)
-    assert len(program.wishes) == 4
-    assert any("to call it alone: --runs" in note for note in found.notes)
+    assert len(program.requests) == 4
+    assert any("call it alone: --runs" in note for note in found.notes)
 
 
 def test_with_no_run_left_the_step_is_the_answer(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run == 2)
     found = hunted(tmp_path, program, runs=2)
-    assert len(program.wishes) == 2
+    assert len(program.requests) == 2
     assert [cause.kind for cause in found.causes] == ["state"]
     assert any("No runs were left" in note for note in found.notes)
 
@@ -406,8 +409,8 @@ def test_a_program_that_fails_is_compared_all_the_same(tmp_path: Path) -> None:
 def test_a_program_that_was_ended_after_the_last_step_has_not_failed(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: False, code=1)
 
-    def cut(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
-        ending = program(path, wish, watch)
+    def cut(path: Path, request: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
+        ending = program(path, request, watch)
         (stream,) = path.glob("*.d9m")
         stream.write_bytes(sealed(*(line.replace('"exit"', '"steps"') for line in opened(stream))))
         return ending
@@ -418,7 +421,7 @@ def test_a_program_that_was_ended_after_the_last_step_has_not_failed(tmp_path: P
 
 
 def test_a_program_without_a_framework_cannot_be_hunted(tmp_path: Path) -> None:
-    def nothing(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
+    def nothing(path: Path, request: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         write(path, {}, {})
         return RunExit(0, False, 0)
 

@@ -62,7 +62,7 @@ def test_the_cut_is_in_the_headline_with_the_option_that_ends_it(tmp_path: Path)
     said = " ".join(done.stdout.split())
     assert said.startswith(
         "Each run was ended after 20 steps, the default: --steps all compares all of them. "
-        "What was compared is equal bit for bit: steps 0 to 19 of 1 process."
+        "What was compared is bitwise identical: steps 0 to 19 of 1 process."
     )
     assert "d9m hunt --steps all -- " in said
 
@@ -152,7 +152,7 @@ def test_a_signal_writes_the_report_of_what_is_known(tmp_path: Path, name: str, 
     assert (suite.attrib["errors"], suite.attrib["failures"]) == ("1", "0")
     (error,) = suite.iter("error")
     assert error.attrib["message"].startswith(
-        "The hunt was interrupted. What was compared is equal"
+        "The hunt was interrupted. What was compared is bitwise identical"
     )
     assert not list(hunting.temporary.iterdir())
     assert not children()
@@ -164,7 +164,7 @@ def test_an_interrupted_second_run_is_compared_as_far_as_it_went(tmp_path: Path)
     hunting.process.send_signal(signal.SIGTERM)
     assert hunting.ended()[0] == 143
     suite = ElementTree.parse(hunting.out).getroot()
-    assert "What was compared is equal bit for bit: 3 steps" in (suite.findtext("system-out") or "")
+    assert "What was compared is bitwise identical: 3 steps" in (suite.findtext("system-out") or "")
 
 
 def test_a_hunt_that_is_interrupted_in_its_first_run_leaves_nothing(tmp_path: Path) -> None:

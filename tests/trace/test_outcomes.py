@@ -18,7 +18,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings, Gap, exit_code, with_gaps
-from d9m.trace.report import html, junit, markdown, sentences, text
+from d9m.trace.report import html, junit, markdown, text, verdict
 from d9m.trace.report.text import FindingsView
 from process import d9m
 
@@ -64,7 +64,7 @@ TABLE: dict[str, tuple[str, dict[str, Any], dict[str, Any], int, bool, str]] = {
     ),
     "one fails after as many steps": (
         steps(2), {}, failed(), 1, False,
-        "The runs differ since step 2. Run B ended with an error after 2 steps, run A did not: "
+        "The runs differ from step 2 on. Run B ended with an error after 2 steps, run A did not: "
         "RuntimeError: no (train.py:9).",
     ),
     "one fails earlier": (
@@ -81,15 +81,15 @@ TABLE: dict[str, tuple[str, dict[str, Any], dict[str, Any], int, bool, str]] = {
     ),
     "B is shorter": (
         f"{steps(2)}\nA {STEP.format(2).splitlines()[0]}", {}, {}, 1, True,
-        "The runs differ since step 2. Run B ends after 2 steps, run A goes on with the optimizer.",
+        "The runs differ from step 2 on. Run B ends after 2 steps, run A goes on with the",
     ),
     "A is shorter": (
         f"{steps(2)}\nB {STEP.format(2).splitlines()[0]}", {}, {}, 1, True,
-        "The runs differ since step 2. Run A ends after 2 steps, run B goes on with the optimizer.",
+        "The runs differ from step 2 on. Run A ends after 2 steps, run B goes on with the",
     ),
     "they do different things": (
         f'{steps(1)}\nA ["l",["aa"]]\n{STEP.format(1)}', {}, {}, 1, True,
-        "The two runs do different things: run A goes on with backward(), run B",
+        "The runs do different things: run A goes on with backward(), run B",
     ),
     "both were cut as asked": (
         f'{steps(2)}\n{{"ended": "steps"}}', {}, {}, 0, True,
@@ -106,7 +106,7 @@ TABLE: dict[str, tuple[str, dict[str, Any], dict[str, Any], int, bool, str]] = {
     ),
     "one still runs": (
         f"{steps(2)}\nB killed", {}, {"code": None}, 3, False,
-        "Run B was killed, or still runs: it was compared up to there. What was compared is equal",
+        "Run B was killed or is still running: it was compared up to there. What was compared",
     ),
     "one wrote no end": (
         f"{steps(2)}\nB killed", {}, {}, 3, False,
@@ -126,7 +126,7 @@ TABLE: dict[str, tuple[str, dict[str, Any], dict[str, Any], int, bool, str]] = {
     ),
     "a process is missing": (
         f"{steps(2)}\n--- r0-1\n{steps(2, 'A')}", {}, {}, 3, False,
-        "Only run A has rank 0, process 1. What was compared is equal bit for bit: 2 steps of 1",
+        "Only run A has rank 0, process 1. What was compared is bitwise identical: 2 steps of 1",
     ),
     "one recorded nothing": (
         steps(2, "A"), {}, {"code": 1, "error": "ImportError: no"}, 1, False,
@@ -156,7 +156,7 @@ def test_exit_code_json_junit_and_headline_agree(case: str, tmp_path: Path) -> N
     if case in WITHOUT:
         (tmp_path / "B" / WITHOUT[case]).unlink()
     answer = compare(tmp_path / "A", tmp_path / "B", "2026-11-22", Wanted())
-    assert headline in sentences.verdict(answer)
+    assert headline in verdict.sentences(answer)
     assert (exit_code(answer), answer.complete) == (code, complete)
     assert_formats_agree(answer)
 
@@ -175,7 +175,7 @@ def assert_formats_agree(answer: Findings) -> None:
     assert (failures + errors == 0) is (code == ExitCode.ANSWERED)
     style = {ExitCode.ANSWERED: "good", ExitCode.UNKNOWN: "doubt", ExitCode.FINDINGS: "bad"}[code]
     assert f'<h1 class="{style}">' in html.render(view)
-    said = " ".join(sentences.verdict(answer).split())
+    said = " ".join(verdict.sentences(answer).split())
     assert " ".join(text.render(view).plain().split()).startswith(said)
     assert markdown.render(view).startswith("## ")
 
@@ -228,7 +228,7 @@ def test_a_setting_that_stops_both_runs_is_a_finding(tmp_path: Path, statement: 
     assert (exit_code(answer), answer.complete) == (1, False)
     (cause,) = answer.causes
     assert (cause.kind, cause.argument) == ("error", "torch.use_deterministic_algorithms")
-    assert "with it, the program does not run" in sentences.verdict(answer)
+    assert "with it, the program does not run" in verdict.sentences(answer)
     assert_formats_agree(answer)
     other: dict[str, Any] = {**how, "python": ("torch.backends.cudnn.benchmark = False",)}
     plain = found(tmp_path / "other", steps(2), dict(other), dict(other))
@@ -250,13 +250,13 @@ def test_a_failed_recorder_is_in_the_headline_beside_a_difference(tmp_path: Path
     text_ = 'A ["g","e1",[]]\nB ["g","e2",[]]\n["d",0,{},"optimizer"]'
     answer = found(tmp_path, text_, {"fault": "ValueError: x"}, {})
     assert exit_code(answer) == 1
-    assert "The recorder failed in run A" in sentences.verdict(answer)
+    assert "The recorder failed in run A" in verdict.sentences(answer)
 
 
 def test_an_interrupted_hunt_says_so_first(tmp_path: Path) -> None:
     answer = with_gaps(found(tmp_path, steps(2), {}, {}), [Gap("interrupted")])
     assert exit_code(answer) == 3
-    assert sentences.verdict(answer).startswith("The hunt was interrupted.")
+    assert verdict.sentences(answer).startswith("The hunt was interrupted.")
     assert_formats_agree(answer)
 
 
@@ -286,12 +286,15 @@ def test_states_of_generators_explain_records_that_are_not_equal(tmp_path: Path)
     answer = found(tmp_path, text_, {}, {})
     assert (exit_code(answer), answer.compared.records, answer.compared.equal) == (0, 2, 1)
     (note,) = answer.notes
-    assert note.startswith("Python's random generator has other states at the end of 1 step;")
+    assert note.startswith("The state of Python's random generator differs at the end of 1 step;")
 
 
 @pytest.mark.parametrize(
     ("rule", "said"),
-    [("forward", "Each forward pass ended a step."), ("backward", "Each call of backward() ended")],
+    [
+        ("forward", "Each step ended with a forward pass."),
+        ("backward", "Each step ended with back"),
+    ],
 )
 def test_the_answer_says_what_ended_a_step(tmp_path: Path, rule: str, said: str) -> None:
     answer = found(tmp_path, f'["M",0,"Net"]\n["m",0,["aa"]]\n["d",0,{{}},"{rule}"]', {}, {})

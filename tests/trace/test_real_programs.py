@@ -147,7 +147,7 @@ def test_a_sparse_gradient_inherits_what_its_values_inherit(tmp_path: Path) -> N
     assert (cause["kind"], cause["op"]) == ("outside-value", "aten::lift_fresh")
     assert cause["descendants"][0]["op"] == "aten::mul"
     assert cause["reaches"]["gradients"] == cause["reaches"]["parameters"] == 0
-    assert "aten::add_" in [heir["op"] for heir in cause["descendants"]]
+    assert "aten::add_" in [descendant["op"] for descendant in cause["descendants"]]
 
 
 @pytest.mark.nightly
@@ -156,7 +156,9 @@ def test_the_statistics_of_a_batch_norm_inherit_what_its_input_inherits(tmp_path
     (cause,) = found["causes"]
     assert (cause["kind"], cause["op"]) == ("outside-value", "aten::lift_fresh")
     assert cause["descendants"][0]["op"] == "aten::mul"
-    assert "aten::native_batch_norm_backward" in [heir["op"] for heir in cause["descendants"]]
+    assert "aten::native_batch_norm_backward" in [
+        descendant["op"] for descendant in cause["descendants"]
+    ]
 
 
 @pytest.mark.nightly

@@ -157,7 +157,7 @@ def test_the_answer_reads_as_a_colleague_says_it() -> None:
     runs = recorded("callback", "callback"), recorded("callback-2", "callback")
     done = d9m("diff", *(str(run.run) for run in runs))
     text = " ".join(done.stdout.split())
-    assert "Compiled train_step gave other bits for equal inputs." in text
+    assert "Compiled train_step returned different results for equal inputs." in text
     assert f"where jax_train.py:{CALL} in <module>" in text
     assert "! Recordings of JAX programs are experimental." in text
     assert "torch" not in text

@@ -12,7 +12,7 @@ from written import compared as written
 
 from d9m.kb.locate import open_knowledge_base
 from d9m.trace.called_ops import called_ops
-from d9m.trace.cure import with_advice
+from d9m.trace.cause_advice import with_advice
 
 LINES = (PROGRAMS / "jax_ops.py").read_text().splitlines()
 EAGER = "--level op --compiled eager"

@@ -281,21 +281,21 @@ def test_modules_show_what_they_return_and_what_comes_back(tmp_path: Path) -> No
 
 
 def test_ops_of_some_modules_are_recorded_with_what_encloses_them(tmp_path: Path) -> None:
-    found = record_wish(
+    found = record_request(
         tmp_path, RecordingRequest(level="op", stop=1, modules=("FilledNet.memory.0",))
     )
     modules = {line[6] for line in found if line[0] == "S"}
     assert {"FilledNet.memory.0", "FilledNet"} <= modules
     assert not [module for module in modules if module.startswith("FilledNet.filler")]
     assert "SGD" not in modules
-    whole = record_wish(tmp_path / "all", RecordingRequest(level="op", stop=1))
+    whole = record_request(tmp_path / "all", RecordingRequest(level="op", stop=1))
     assert {"FilledNet.filler.0", "FilledNet.filler.1"} < {
         line[6] for line in whole if line[0] == "S"
     }
 
 
 def test_parameters_are_named_where_modules_are_recorded(tmp_path: Path) -> None:
-    found = record_wish(tmp_path, RecordingRequest(level="module", stop=1))
+    found = record_request(tmp_path, RecordingRequest(level="module", stop=1))
     (names,) = [line[1] for line in found if line[0] == "P"]
     assert names == [
         "FilledNet.filler.1.weight",
@@ -304,9 +304,9 @@ def test_parameters_are_named_where_modules_are_recorded(tmp_path: Path) -> None
     ]
 
 
-def record_wish(path: Path, wish: RecordingRequest) -> list[Any]:
-    """The records of `modules.py` with a wish that only hunt has."""
-    ending = start([torch_python(), str(PROGRAMS / "modules.py")], path / "run", wish)
+def record_request(path: Path, request: RecordingRequest) -> list[Any]:
+    """The records of `modules.py` with a request that only hunt has."""
+    ending = start([torch_python(), str(PROGRAMS / "modules.py")], path / "run", request)
     assert ending.code == 0
     assert not (path / "run" / "errors.txt").exists()
     (stream,) = (path / "run").glob("*.d9m")

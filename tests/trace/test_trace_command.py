@@ -12,7 +12,7 @@ import pytest
 
 from d9m.errors import UsageError
 from d9m.trace import start
-from d9m.trace.wishes import read_size, read_steps
+from d9m.trace.command.program import read_size, read_steps
 from process import d9m, environment
 
 

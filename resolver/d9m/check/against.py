@@ -21,7 +21,7 @@ OWN = ("memory",)
 
 
 class DigestReference(msgspec.Struct, frozen=True):
-    """What to compare with, and the file that says it."""
+    """The digests to compare with, and their file."""
 
     file: str
     digests: DigestFile
@@ -55,7 +55,9 @@ _TIP = "write them: d9m check --digests FILE"
 
 
 def read(file: str) -> DigestReference:
-    """What `d9m check --digests` wrote, or a whole report of `--format json`. Raises DataError."""
+    """Return what `d9m check --digests` wrote, or a whole report of `--format json`. Raises
+    DataError.
+    """
     try:
         content = files.content(file)
         files.require_version(file, content, "schema_version", SCHEMA_VERSION, _TIP)
@@ -91,12 +93,12 @@ def require_releases(reference: DigestReference, environment: Environment) -> No
         if there != own:
             raise AbsentError(
                 f"{quote(reference.file)} is about {name} {there}; here is {own or 'none'}",
-                tip="bits are compared between equal releases on equal devices only",
+                tip="digests are compared only between equal releases on equal devices",
             )
 
 
 def narrowed(selected: Sequence[Selected], reference: DigestReference) -> list[Selected]:
-    """Those with a digest, at the size that it belongs to."""
+    """Return those with a digest, at the size that it belongs to."""
     cases = {(result.probe, result.dtype): result.case for result in reference.digests.results}
     kept: list[Selected] = []
     for one in selected:
@@ -125,7 +127,7 @@ def asked(
 
 
 def hold(report: Report, reference: DigestReference) -> AgainstResult:
-    """Which results have the bits of the reference; none is compared on another device."""
+    """Return which results have the bits of the reference; none is compared on another device."""
     there = reference.digests
     other = dict(_other_machine(report, there))
     own = {(probe.id, probe.dtype): _digest(probe) for probe in report.probes} if not other else {}
@@ -155,7 +157,7 @@ def _device(reference: DigestFile) -> str:
 
 
 def _other_machine(report: Report, reference: DigestFile) -> Iterator[tuple[str, tuple[str, str]]]:
-    """What differs of all that bits depend on: here, and in the reference."""
+    """Yield what differs of all that bits depend on: here, and in the reference."""
     yield from _unequal("device", report.device, reference.device)
     if reference.device == "cpu":
         yield from _unequal("cpu", report.host.cpu, reference.cpu)

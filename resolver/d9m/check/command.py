@@ -85,19 +85,19 @@ def command(
     ] = None,
     digests: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Also write the bits of the advised results."),
+        typer.Option(metavar="FILE", help="Also write digests of the advised results."),
     ] = None,
     against: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Compare with the bits from another machine of this model."
+            metavar="FILE", help="Compare with the digests from another machine of this model."
         ),
     ] = None,
     limit: Annotated[
         float, typer.Option(metavar="SECONDS", help="Give up on a probe after this long.")
     ] = 60.0,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show every probe, not only what stands out.")
+        bool, typer.Option("--verbose", "-v", help="Show every probe, not only the notable ones.")
     ] = False,
     format_: Annotated[str, output.formats(*FORMATS)] = "text",
     out: output.Out = None,
@@ -124,7 +124,7 @@ def command(
     from d9m.check import result as reports
     from d9m.check.examine import CheckRequest
     from d9m.check.plan.effort import FULL, NORMAL, QUICK
-    from d9m.check.plan.selection import ProbeWish
+    from d9m.check.plan.selection import ProbeRequest
     from d9m.check.progress import Progress
     from d9m.errors import UsageError
 
@@ -142,8 +142,8 @@ def command(
         reference = read(against)
         device = device or reference.digests.device
         framework = framework or list(reference.digests.frameworks)
-    wish = ProbeWish(items, quick, full)
-    asked = CheckRequest(launcher, device, framework or [], wish, effort, limit, reference)
+    request = ProbeRequest(items, quick, full)
+    asked = CheckRequest(launcher, device, framework or [], request, effort, limit, reference)
     progress = Progress()
     kb = open_knowledge_base()
     try:
@@ -185,7 +185,7 @@ def _one_question(asked: dict[str, bool], of_a_run: dict[str, str | None]) -> No
 
 
 def _examined(kb: KnowledgeBase, asked: CheckRequest, progress: Progress) -> Report | None:
-    """What this process found, or all ranks together; None on every rank but the first."""
+    """Return what this process found, or all ranks together; None on every rank but the first."""
     from d9m.check.examine import examine
     from d9m.check.ranks import meeting
     from d9m.check.ranks.group_run import unite
@@ -250,7 +250,6 @@ def _list(
     from d9m.check.plan.selection import named
     from d9m.check.report import prober
     from d9m.environment.environment import Setup, describe
-    from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
     kb = open_knowledge_base()
@@ -262,21 +261,22 @@ def _list(
     if ops is not None:
         anything = describe(kb, Setup(tuple((name, None) for name in names)))
         found = named(kb, anything, found, ops)
-    output.show(
-        as_json.render(catalogue.probe_list(kb, found))
-        if format_ == "json"
-        else prober.catalogue(found, output.width(out)),
-        color,
-        out,
-    )
+    page = prober.catalogue(found, output.width(out))
+    _show(catalogue.probe_list(kb, found), page, format_, out, color)
     return exit_code(CommandResult(did_nothing=not found))
+
+
+def _show(found: object, page: Page, format_: str, out: str | None, color: str) -> None:
+    """Show an answer as JSON or as a page."""
+    from d9m.render import as_json
+
+    output.show(as_json.render(found) if format_ == "json" else page, color, out)
 
 
 def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> ExitCode:
     from d9m.check.progress import Progress
     from d9m.check.report import prober
     from d9m.check.selftest import selftest
-    from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
     progress = Progress()
@@ -284,13 +284,7 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
         found = selftest(open_knowledge_base(), launcher, progress)
     finally:
         progress.end()
-    output.show(
-        as_json.render(found)
-        if format_ == "json"
-        else prober.selftest(found.facts, output.width(out)),
-        color,
-        out,
-    )
+    _show(found, prober.selftest(found.facts, output.width(out)), format_, out, color)
     can_be_trusted = bool(found.facts) and all(each.holds for each in found.facts)
     return exit_code(CommandResult(did_nothing=not can_be_trusted))
 
@@ -298,13 +292,8 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
 def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> ExitCode:
     from d9m.check.ranks import compare
     from d9m.check.report import prober
-    from d9m.render import as_json
 
     output.one_of("--format", format_, ("text", "json"))
     found = compare.compare(compare.read(files[0]), compare.read(files[1]), files)
-    output.show(
-        as_json.render(found) if format_ == "json" else prober.comparison(found, output.width(out)),
-        color,
-        out,
-    )
+    _show(found, prober.comparison(found, output.width(out)), format_, out, color)
     return compare.exit_code(found)

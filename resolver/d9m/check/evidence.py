@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from typing import Any
+
+import msgspec
 
 from d9m.check.judge.observe import ArmResult
 from d9m.check.result import ProbeResult, Report
@@ -39,44 +42,20 @@ def record(report: Report, today: datetime | None = None) -> Run:
 
 def _observation(probe: ProbeResult) -> Observation:
     shown = [name for name in probe.arms if name in SHOWN or "=" in name]
-    return Observation(
-        probe=probe.id,
-        source=probe.source,
-        op=probe.op,
-        direction=probe.direction,
-        dtype=probe.dtype,
-        case=probe.case,
-        verdict=probe.verdict,
-        reason=probe.reason or None,
-        expected=probe.expected,
-        kb=probe.kb,
-        bounds=probe.bounds,
-        arms={name: _seen(probe.arms[name]) for name in shown},
-        cost=probe.cost,
-    )
+    found: dict[str, Any] = msgspec.structs.asdict(probe)
+    found |= {"probe": probe.id, "reason": probe.reason or None}
+    found["arms"] = {name: _seen(probe.arms[name]) for name in shown}
+    return Observation(**{name: found[name] for name in Observation.__struct_fields__})
 
 
 def _seen(arm: ArmResult) -> Seen:
-    return Seen(
-        repeats=arm.repeats,
-        processes=arm.processes,
-        distinct=arm.distinct,
-        differing=arm.differing,
+    """Return an arm with its times to three digits; more is noise."""
+    lower, upper = arm.quartiles or (None, None)
+    times = [None if each is None else float(f"{each:.3g}") for each in (arm.seconds, lower, upper)]
+    found = msgspec.convert(arm, Seen, from_attributes=True)
+    return msgspec.structs.replace(
+        found,
         changed=round(arm.changed, 6),
-        max_ulp=arm.max_ulp,
-        seconds=_short(arm.seconds),
-        quartiles=_pair(arm.quartiles),
-        raised=arm.raised,
-        failed=arm.failed,
+        seconds=times[0],
+        quartiles=tuple(times[1:]) if arm.quartiles else None,
     )
-
-
-def _short(seconds: float | None) -> float | None:
-    """To three digits; more is noise."""
-    return float(f"{seconds:.3g}") if seconds is not None else None
-
-
-def _pair(quartiles: tuple[float, float] | None) -> tuple[float, float] | None:
-    if quartiles is None:
-        return None
-    return float(f"{quartiles[0]:.3g}"), float(f"{quartiles[1]:.3g}")

@@ -18,7 +18,7 @@ from d9m.check.judge.expect import expectations
 from d9m.check.plan import arms, catalogue
 from d9m.check.plan.catalogue import Selected
 from d9m.check.plan.effort import Effort
-from d9m.check.plan.selection import ProbeWish, select
+from d9m.check.plan.selection import ProbeRequest, select
 from d9m.check.result import ProbeResult, Report
 from d9m.check.workers.launch import Launcher
 from d9m.check.workers.look import Machine
@@ -35,7 +35,7 @@ class CheckRequest(msgspec.Struct, frozen=True):
     device: str | None
     frameworks: Sequence[str]
     """Empty: all that are installed there."""
-    wish: ProbeWish
+    request: ProbeRequest
     effort: Effort
     limit: float = 60.0
     reference: DigestReference | None = None
@@ -110,7 +110,7 @@ def settings_alone(
         raise AbsentError(
             "nothing is installed here that the knowledge base knows", tip="try --python PATH"
         )
-    advice = advise(kb, asked, question.wish.ops)
+    advice = advise(kb, asked, question.request.ops)
     found = _report(kb, environment, advice, machine, (), running)
     return msgspec.structs.replace(
         found, settings_only=True, seconds=round(time.monotonic() - began, 1)
@@ -128,19 +128,19 @@ def _on(
     asked = msgspec.structs.replace(machine.asked, device=device)
     environment = describe(kb, asked)
     every = list(itertools.chain.from_iterable(map(catalogue.probes, wanted)))
-    wish, reference = question.wish, question.reference
+    request, reference = question.request, question.reference
     if reference is None:
-        selected = select(kb, environment, every, wish)
+        selected = select(kb, environment, every, request)
     else:
         require_releases(reference, environment)
-        wish = ProbeWish(wish.ops, full=True)  # every type that it may have bits of
-        selected = select(kb, environment, every, wish)
-        reference = asked_of(reference, wanted, None if wish.ops is None else selected)
+        request = ProbeRequest(request.ops, full=True)  # every type that it may have bits of
+        selected = select(kb, environment, every, request)
+        reference = asked_of(reference, wanted, None if request.ops is None else selected)
         selected = narrowed(selected, reference)
     if not selected:
-        held = f" and has bits in {quote(reference.file)}" if reference is not None else ""
+        held = f" and has digests in {quote(reference.file)}" if reference is not None else ""
         raise AbsentError(f"no probe of {', '.join(wanted)} runs on {device}{held}")
-    advice = advice_for(kb, asked, selected, question.wish.ops)
+    advice = advice_for(kb, asked, selected, question.request.ops)
     runs: list[FrameworkRun] = []
     for name in wanted:
         own = [chosen for chosen in selected if chosen.probe.framework == name]
@@ -183,7 +183,7 @@ def _report(
             left_out.update(dict.fromkeys(arm.left_out))
     missed = trust.missed(results)
     if missed:
-        results = trust.withheld(results, "the prober cannot be trusted here")
+        results = trust.withheld(results, "the probes cannot be trusted here")
         notes.insert(
             0, f"No verdict is given, because this does not hold here: {'; '.join(missed)}"
         )
@@ -201,7 +201,6 @@ def _report(
         summary=report.summary(results),
         device=device,
         frameworks=facts,
-        amplified=_amplified(device) if runs else [],
         left_out=list(left_out),
         notes=notes,
         interrupted=any(one.readings.interrupted for one in runs),
@@ -223,10 +222,6 @@ def _newer(environment: Environment) -> dict[str, str]:
     return found
 
 
-def _amplified(device: str) -> list[str]:
-    return ["leftovers in freed memory", *(["more threads than cores"] if device == "cpu" else [])]
-
-
 def advice_for(
     kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected], ops: list[str] | None
 ) -> Advice:
@@ -236,7 +231,9 @@ def advice_for(
 
 
 def _items(kb: KnowledgeBase, asked: Setup, selected: Sequence[Selected]) -> list[str]:
-    """What `d9m advise --ops` would be asked for these probes: ops that this release knows."""
+    """Return what `d9m advise --ops` would be asked for these probes: ops that this release
+    knows.
+    """
     kept: list[str] = []
     for item in dict.fromkeys(chosen.probe.item for chosen in selected):
         try:
@@ -257,7 +254,9 @@ def _run(
     watch: Watch,
 ) -> FrameworkRun:
     framework = own[0].probe.framework
-    several = arms.arms(kb, environment, advice, framework, machine.variables, question.wish.full)
+    several = arms.arms(
+        kb, environment, advice, framework, machine.variables, question.request.full
+    )
     several += question.more
     plan = Plan(
         launcher=question.launcher,

@@ -34,16 +34,13 @@ def look(
     frameworks: Mapping[str, Mapping[str, Any]],
     cores: int,
 ) -> Host:
-    """This machine, on which `device` was found. What cannot be read is said in `gpu_note`, never
-    raised.
-    """
+    """Return this machine, on which `device` was found. `gpu_note` says what could not be read."""
     gpus, note = _gpus() if device == "cuda" else ([], _UNREAD.get(device))
     return Host(_completed(gpus, frameworks), _cpu(), cores, packages, container, note, device)
 
 
 _UNREAD = {
-    kind: f"NVML knows no {kind} device: the framework alone tells of it"
-    for kind in ("rocm", "mps")
+    kind: f"NVML knows no {kind} device: only the framework reports it" for kind in ("rocm", "mps")
 }
 
 

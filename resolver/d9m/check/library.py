@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from d9m.check.examine import CheckRequest, examine
 from d9m.check.plan.effort import FULL, NORMAL, QUICK
-from d9m.check.plan.selection import ProbeWish
+from d9m.check.plan.selection import ProbeRequest
 from d9m.check.result import Report
 from d9m.check.workers import launch
 from d9m.check.workers.look import look
@@ -43,7 +43,7 @@ def check(
     kb = kb or open_knowledge_base()
     launcher = launch.interpreter(python)
     effort = QUICK if quick else FULL if full else NORMAL
-    wish = ProbeWish(None if ops is None else list(ops), quick, full)
+    request = ProbeRequest(None if ops is None else list(ops), quick, full)
     return examine(
-        kb, CheckRequest(launcher, device, frameworks, wish, effort), look(kb, launcher), watch
+        kb, CheckRequest(launcher, device, frameworks, request, effort), look(kb, launcher), watch
     )

@@ -1,7 +1,7 @@
-"""What the check and its workers say to each other.
+"""The messages between the check and its workers.
 
 A job goes to a worker as one JSON object; a worker answers with events, a line each. A line that is
-an answer begins with the token of its job: whatever else stands on a worker's stdout is a banner,
+an answer begins with the token of its job: anything else on a worker's stdout is a banner,
 or the program's own output."""
 
 from __future__ import annotations
@@ -22,26 +22,16 @@ class Exercise(msgspec.Struct, frozen=True, kw_only=True):
 
     key: str
     """Probe and type: the name under which its result comes back."""
-    id: str
     dtype: str
     turn: int
     """Another one makes other inputs."""
     rungs: list[Rung]
-    direction: str
-    gradient: list[str]
-    requires: str
-    inputs: dict[str, str]
-    setup: str
-    call: str
-    permute: dict[str, int]
-    reverse: dict[str, list[int]]
-    control: dict[str, str]
-    reference: bool
-    reseed: bool
+    probe: Any
+    """The probe itself, of which the worker reads what it needs."""
 
 
 class WorkerJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """What any worker is to do, and the environment in which it does it."""
+    """A job for a worker, and the environment in which it runs."""
 
     env: dict[str, str] = {}
     unset: list[str] = []
@@ -55,6 +45,8 @@ class WorkerJob(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 class SurveyJob(WorkerJob, frozen=True, kw_only=True, tag="survey"):
     """Say what is installed and set there."""
 
+    text: str
+    """The program that looks: `environment/survey.py`."""
     distributions: list[str]
     variables: list[str]
     drivers: list[str]
@@ -67,7 +59,7 @@ class ProbeJob(WorkerJob, frozen=True, kw_only=True, tag="probe"):
     """Source text: how the worker meets the framework."""
     device: str
     threads: int | None
-    """None: as many as the framework takes by itself."""
+    """None: as many as the framework chooses."""
     memory: int | None
     """Bytes beyond what the framework itself takes; None: any number."""
     statements: list[tuple[list[str], str, bool]]
@@ -96,7 +88,7 @@ class GroupJob(ProbeJob, frozen=True, kw_only=True, tag="group"):
 
 
 class Deviation(msgspec.Struct, frozen=True):
-    """How far a result is from double precision on the CPU."""
+    """The distance of a result from double precision on the CPU."""
 
     error: float | None
     """Largest error over the largest true value; None: one is a number where the other is not."""
@@ -105,9 +97,7 @@ class Deviation(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """What one process saw of one probe. Without `digests` it did not run; one of the texts says
-    why.
-    """
+    """One process's results of a probe. Without `digests` it did not run; a text says why."""
 
     digests: dict[str, int] = {}
     """Result -> how often it came, the first one first."""
@@ -123,7 +113,6 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     failed: str | None = None
     """How its process ended."""
     absent: str | None = None
-    warned: list[str] = []
     control: int | None = None
     """Distinct results where nothing can vary."""
     planted: bool | None = None
@@ -184,7 +173,7 @@ class GroupReadings(WorkerEvent, frozen=True, kw_only=True, tag="group"):
 
 
 class WorkerEnd(WorkerEvent, frozen=True, kw_only=True, tag="end"):
-    """All is done."""
+    """The end: all is done."""
 
 
 class WorkerFault(WorkerEvent, frozen=True, kw_only=True, tag="fault"):

@@ -1,4 +1,4 @@
-"""What a person sees on stderr while probes run."""
+"""The progress on stderr while probes run."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Progress:
             self.stream.write(text)
             self.stream.flush()
         except OSError:
-            self.live = False  # nobody is looking; the answer goes on
+            self.live = False  # the terminal is gone; the check goes on
 
 
 def duration(seconds: float) -> str:
-    """In words, as exact as anybody wants to know."""
+    """Return a duration in words."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

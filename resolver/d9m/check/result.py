@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class ProofResults(msgspec.Struct, frozen=True):
-    """What a probe showed of itself; null: it has no such proof."""
+    """Proofs that a probe works; null: it has no such proof."""
 
     control: bool | None
     """Inputs that cannot meet gave one result."""
@@ -91,7 +91,7 @@ class AgainstResult(msgspec.Struct, frozen=True):
     """What is not the same about this machine: here, there. Nothing is compared then."""
     same: list[str]
     differing: list[str]
-    """Results with other bits than the reference."""
+    """Results that differ from the reference."""
     missing: list[str]
     """Results of the reference that this run could not compare."""
 
@@ -128,8 +128,6 @@ class Report(msgspec.Struct, frozen=True):
     device: str = "cpu"
     frameworks: dict[str, dict[str, Any]] = {}
     """What each framework said of itself and its device."""
-    amplified: list[str] = []
-    """What was done to make differences likelier."""
     left_out: list[str] = []
     """Advised settings that no bare process can make."""
     notes: list[str] = []
@@ -270,11 +268,10 @@ def summary(probes: Sequence[ProbeResult]) -> Summary:
 
 
 def finding(probe: ProbeResult) -> bool:
-    """Whether a person has to act: not where a default varies and the advice fixes it, or stops it
-    with an error.
+    """Whether a person has to act: not where the advice fixes a default, or stops it with an error.
 
-    What varies as it is, is a finding where it does not vary by default: then the environment
-    brings it about."""
+    Nondeterminism with the current settings is a finding where there is none without: then the
+    environment causes it."""
     return (
         probe.verdict in ("not-fixed", "value-mismatch")
         or probe.kb == "contradicts"

@@ -53,7 +53,7 @@ _UNADVISED: dict[str, Status] = {
     "contradictory": "wrong",
     "forbidden": "forbidden",
 }
-"""What is said of a setting that nobody advised, and that is not harmless."""
+"""Statuses of settings that are not advised and not harmless."""
 
 
 def _too_late(step: Step, line: SettingCheck) -> SettingCheck:

@@ -1,6 +1,4 @@
-"""What has to hold before any verdict is given: the prober sees what every CPU shows, and nothing
-that is not there.
-"""
+"""The facts that have to hold before any verdict is given."""
 
 from __future__ import annotations
 
@@ -30,23 +28,25 @@ def facts(probe: ProbeResult | None) -> list[SelftestFact]:
     default, advised = probe.arms["default"], probe.arms["advised"]
     if default.failed or default.raised:
         raise AbsentError(f"the self-test could not run: {probe.reason}")
-    cure = SelftestFact(
+    fix = SelftestFact(
         "the advised settings fix it", advised.quiet, _count(advised.differing, advised.repeats)
     )
-    return [*_sight(probe), cure]
+    return [*_sight(probe), fix]
 
 
 def _sight(probe: ProbeResult) -> list[SelftestFact]:
-    """What depends on the prober alone, whatever the settings do."""
+    """Return what depends on the prober alone, whatever the settings do."""
     default, proofs = probe.arms["default"], probe.proofs
     seen = _count(default.differing, default.repeats)
     return [
-        SelftestFact("index_put(accumulate=True) varies by default", default.varies, seen),
+        SelftestFact("index_put(accumulate=True) differs without settings", default.varies, seen),
         SelftestFact(
-            "with unique indices it never varies", proofs.control is True, _yes(proofs.control)
+            "with unique indices it is deterministic", proofs.control is True, _yes(proofs.control)
         ),
         SelftestFact(
-            "another order of the inputs changes the bits", proofs.order is True, _yes(proofs.order)
+            "another order of inputs changes the result",
+            proofs.order is True,
+            _yes(proofs.order),
         ),
         SelftestFact(
             "a planted change of 1 ulp is seen", proofs.planted is True, _yes(proofs.planted)
@@ -55,8 +55,8 @@ def _sight(probe: ProbeResult) -> list[SelftestFact]:
 
 
 def missed(probes: Sequence[ProbeResult]) -> list[str]:
-    """What a run on a CPU should have seen and did not; empty where `VARIES` was not run, or is not
-    known to vary.
+    """Return what a run on a CPU should have seen and did not; empty where `VARIES` was not run,
+    or is not known to vary.
 
     In float32 only: PyTorch adds other types in one thread.
     """

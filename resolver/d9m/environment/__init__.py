@@ -1,1 +1,1 @@
-"""What a question is asked about: packages, container, device and facts."""
+"""The environment of a question: packages, container, device and facts."""

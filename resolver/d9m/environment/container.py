@@ -28,7 +28,7 @@ class Image(msgspec.Struct, frozen=True):
 
 
 def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
-    """What an image holds, itself included."""
+    """Return what an image holds, itself included."""
     if image.parts:
         return {name: _as_tagged(kb, name, version) for name, version in image.parts}
     found = {image.package: installed(kb, image.package, image.release, "container")}
@@ -47,7 +47,7 @@ def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:
 
 
 def _as_tagged(kb: KnowledgeBase, package: str, version: str) -> Installed:
-    """A package as a tag writes it; only a platform part may lack in the map of its own package."""
+    """A package as a tag writes it; only a platform part may lack in the map of its package."""
     if package in kb.meta.platforms:
         return stated(kb, package, version, "container")
     return installed(kb, package, version, "container")

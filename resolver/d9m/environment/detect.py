@@ -1,4 +1,4 @@
-"""What is installed here, from metadata and the container's own variables. Nothing is imported."""
+"""The packages installed here, from metadata and the container's variables; no imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings that somebody has written down: NAME=value lines, or JSON."""
+"""Settings in a file: NAME=value lines, or JSON."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The environment that a question is about: packages, container, device, facts.
 
 What is given wins over what a container holds only by agreeing with it; what a
-wheel ships is a weak default. A package that nobody named is absent; a platform
-part (CUDA, cuDNN, a driver) that nobody named is undecided.
+wheel ships is a weak default. A package that was not named is absent; a platform
+part (CUDA, cuDNN, a driver) that was not named is undecided.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DEVICES = ("cuda", "rocm", "mps", "xpu", "cpu")
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """An environment as somebody described it."""
+    """An environment as it was described."""
 
     packages: tuple[tuple[str, str | None], ...] = ()
     """Name, and version if one was given."""
@@ -54,7 +54,7 @@ class Environment(msgspec.Struct, frozen=True):
     """Given ones only."""
     vocabulary: Mapping[str, Fact]
     undecided: frozenset[str]
-    """Platform parts that nobody named, and facts that only some of the releases decide."""
+    """Platform parts that were not named, and facts that only some of the releases decide."""
     gpu: str | None = None
     """The model, if it was named."""
     ignored: int = 0
@@ -98,7 +98,7 @@ class Environment(msgspec.Struct, frozen=True):
         return self.api_defaults.get(name, self.vocabulary[name].default)
 
     def assumes(self, name: str) -> bool:
-        """Whether a variable has its default because nobody said otherwise."""
+        """Whether a variable has its default because nothing else was said."""
         return (
             name in self.vocabulary and name not in self.facts and self._default(name) is not None
         )
@@ -108,7 +108,7 @@ class Environment(msgspec.Struct, frozen=True):
         return {name: self.cells(name, at, assume) for name, at in cuts.items()}
 
     def holding(self, condition: Condition, assume: bool = True) -> list[Clause]:
-        """What would still have to hold for a condition; none: it does not hold here."""
+        """Return what would still have to hold for a condition; none: it does not hold here."""
         if not condition.cuts:
             return [{}] if condition.clauses else []
         here: dict[str, Value] = {}
@@ -122,7 +122,7 @@ class Environment(msgspec.Struct, frozen=True):
         return [{}] if condition.holds(here) else []
 
     def among(self, parts: Iterable[_Part]) -> list[_Part]:
-        """Those whose condition can hold here."""
+        """Return those whose condition can hold here."""
         return [part for part in parts if self.holding(part.condition)]
 
     def given(self, facts: Mapping[str, str], api_defaults: Mapping[str, str] = {}) -> Environment:
@@ -209,7 +209,7 @@ def _facts(kb: KnowledgeBase, setup: Setup, gpu: tuple[str, GpuModel] | None) ->
 
 
 def _facts_of_gpu(model: GpuModel) -> dict[str, str]:
-    """What the architecture of a GPU decides."""
+    """Return what the architecture of a GPU decides."""
     known = {"sm": model.sm, "gfx": model.gfx}
     return {name: value for name, value in known.items() if value is not None}
 

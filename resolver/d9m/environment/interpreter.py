@@ -1,10 +1,11 @@
-"""What another Python has installed, from its metadata: no framework is imported there."""
+"""The packages of another Python, from its metadata: no framework is imported there."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 from collections.abc import Mapping
+from importlib import resources
 
 import msgspec
 
@@ -19,25 +20,10 @@ SECONDS = 180.0
 MARK = "d9m:"
 """Begins the line of the answer; a sitecustomize may print others."""
 
-SURVEY = """
-import sys
-sys.path[:] = [place for place in sys.path if place]
-import json
-try:
-    from importlib.metadata import version
-except ImportError:
-    from pkg_resources import get_distribution
-    def version(name):
-        return get_distribution(name).version
-versions = {}
-for name in json.loads(sys.argv[1]):
-    try:
-        versions[name] = version(name)
-    except Exception:
-        pass
-print("d9m:" + json.dumps([versions, ".".join(map(str, sys.version_info[:3]))]))
-"""
-"""For any Python from 3.6 on. Modules in the current folder are not its own."""
+
+def survey_text() -> str:
+    """Return the program that looks at a Python and its machine."""
+    return (resources.files("d9m.environment") / "survey.py").read_text("utf-8")
 
 
 def installed_in(kb: KnowledgeBase, python: str, variables: Mapping[str, str]) -> Setup:
@@ -46,9 +32,10 @@ def installed_in(kb: KnowledgeBase, python: str, variables: Mapping[str, str]) -
     Raises AbsentError where it does not answer.
     """
     names = sorted({name for each in kb.packages.values() for name in each.distributions})
+    asked = json.dumps({"distributions": names, "variables": [], "drivers": []})
     try:
         done = subprocess.run(  # noqa: S603  the user's own interpreter
-            [python, "-c", SURVEY, json.dumps(names)],
+            [python, "-c", survey_text(), asked],
             capture_output=True,
             text=True,
             check=False,
@@ -60,8 +47,9 @@ def installed_in(kb: KnowledgeBase, python: str, variables: Mapping[str, str]) -
     answers = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
     if not answers:
         raise AbsentError(f"{python} does not answer: it ended with code {done.returncode}")
-    versions, release = json.loads(answers[-1].removeprefix(MARK))
-    return msgspec.structs.replace(setup_of(kb, versions, variables, release), device=find_device())
+    seen = json.loads(answers[-1].removeprefix(MARK))
+    found = setup_of(kb, seen["versions"], variables, seen["python"])
+    return msgspec.structs.replace(found, device=find_device())
 
 
 def setup_of(

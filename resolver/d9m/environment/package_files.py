@@ -18,7 +18,7 @@ from d9m.kb.store import KnowledgeBase
 
 
 class ListedPackages(msgspec.Struct, frozen=True):
-    """What a file says, in its own words."""
+    """The content of a file, in its own words."""
 
     packages: tuple[tuple[str, str | None], ...] = ()
     """Name and version of everything that it lists, known to d9m or not."""
@@ -39,7 +39,7 @@ def open_file(file: str) -> ListedPackages:
 
 
 def merged(kb: KnowledgeBase, setup: Setup, file: ListedPackages) -> Setup:
-    """A setup with what a file says beyond it: what somebody typed wins."""
+    """Return a setup with what a file says beyond it: what was typed wins."""
     typed = dict(setup.facts)
     return msgspec.structs.replace(
         setup,
@@ -55,7 +55,7 @@ def merged(kb: KnowledgeBase, setup: Setup, file: ListedPackages) -> Setup:
 
 
 def _container(kb: KnowledgeBase, setup: Setup, reference: str | None) -> str | None:
-    """The image of a Dockerfile, if it is a known one that holds nothing of what somebody typed."""
+    """Return the image of a Dockerfile, if it is known and holds nothing that was typed."""
     if reference is None:
         return None
     try:
@@ -74,7 +74,7 @@ MOST_TEXT = 20_000_000
 
 
 def read(text: str, file: str) -> ListedPackages:
-    """Read a file by what stands in it; its name does not matter. Raises DataError where it lists
+    """Read a file by its content; its name does not matter. Raises DataError where it lists
     nothing.
     """
     if len(text) > MOST_TEXT:
@@ -132,7 +132,7 @@ def requirement(text: str) -> tuple[str, str | None] | None:
 
 
 def _version(specifier: str) -> str | None:
-    """A pinned version without its signs; a range as it is."""
+    """Return a pinned version without its signs; a range unchanged."""
     plain = re.sub(r"\s", "", specifier).strip(",")
     pinned = re.fullmatch(r"={2,3}([^,*]+)", plain)
     return pinned[1] if pinned else plain or None
@@ -215,7 +215,7 @@ def _conda_package(text: str) -> tuple[str, str | None] | None:
 
 
 def _dockerfile(lines: Iterable[str]) -> ListedPackages:
-    """The image that the last stage stands on, and what pip installs there by name."""
+    """Return the base image of the last stage, and what pip installs there by name."""
     arguments: dict[str, str] = {}
     stages: dict[str, str] = {}
     image: str | None = None
@@ -291,7 +291,7 @@ _WITH_VALUE = {
 
 
 def _collected(lines: Iterable[str]) -> ListedPackages:
-    """What torch.utils.collect_env printed, as people paste it into an issue."""
+    """Return what torch.utils.collect_env printed, as people paste it into an issue."""
     found: dict[str, str] = {}
     gpu: str | None = None
     device: str | None = None

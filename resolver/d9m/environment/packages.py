@@ -1,4 +1,4 @@
-"""Which packages an environment holds: named ones, those of its image, of files, and what wheels
+"""The packages of an environment: named ones, those of its image, of files, and what wheels
 ship.
 """
 
@@ -17,8 +17,8 @@ from d9m.model.versions import covers
 def named(
     kb: KnowledgeBase, packages: Sequence[tuple[str, str | None]], image: Image | None
 ) -> dict[str, Installed]:
-    """What an image holds, with the packages that the user names. Raises UsageError where they
-    contradict it.
+    """Return what an image holds, with the packages that the user names. Raises UsageError where
+    they contradict it.
     """
     found = contents(kb, image) if image else {}
     for text, version in packages:
@@ -46,8 +46,8 @@ def named(
 def in_files(
     kb: KnowledgeBase, lists: Sequence[tuple[str, str | None]], known: Mapping[str, Installed]
 ) -> tuple[dict[str, Installed], int]:
-    """What files list beyond the packages that are known already, and how many of theirs d9m does
-    not know.
+    """Return what files list beyond the packages that are known already, and how many of theirs
+    d9m does not know.
 
     Raises UsageError where they list one package in two versions.
     """
@@ -105,8 +105,8 @@ def with_partners(
 
 
 def from_wheels(kb: KnowledgeBase, packages: Mapping[str, Installed]) -> dict[str, Installed]:
-    """What every release in question ships, unless something says otherwise; the newest stands in
-    for a newer one.
+    """Return what every release in question ships, unless something says otherwise; the newest
+    stands in for a newer one.
     """
     found: dict[str, Installed] = {}
     for name, package in packages.items():
@@ -126,7 +126,7 @@ def from_wheels(kb: KnowledgeBase, packages: Mapping[str, Installed]) -> dict[st
 def from_builds(
     kb: KnowledgeBase, packages: Mapping[str, Installed], device: str
 ) -> dict[str, Installed]:
-    """What the builds for a device ship in a version that nobody listed."""
+    """Return what the builds for a device ship in a version that no list has."""
     found: dict[str, Installed] = {}
     for name in packages:
         for part in kb.packages[name].builds.get(device, []):

@@ -1,4 +1,4 @@
-"""Which releases of a package a question is about: one that was named, what an image or a wheel
+"""The releases of a package that a question is about: one that was named, what an image or a wheel
 holds, any.
 """
 
@@ -50,7 +50,7 @@ def _installed(kb: KnowledgeBase, package: str, version: str | None, origin: Ori
 
 
 def listed(kb: KnowledgeBase, package: str, version: str | None) -> Installed:
-    """A package that a file lists; a version that no map has is taken as it is, except a
+    """A package that a file lists; a version that no map has is taken unchanged, except a
     framework's.
     """
     if version is None or version == "latest" or package in kb.meta.prefixes:
@@ -64,7 +64,7 @@ def of_any(releases: Iterable[str]) -> Installed:
 
 
 def stated(kb: KnowledgeBase, package: str, version: str, origin: Origin) -> Installed:
-    """A package in the version that a map states: it need not be in the map of its own package."""
+    """Return a package in the version that a map states, whether or not its own map has it."""
     return Installed(version, _stated(kb, package, version), origin)
 
 
@@ -95,8 +95,8 @@ def matching(kb: KnowledgeBase, package: str, partner: str, known: Installed) ->
 
 
 def between(kb: KnowledgeBase, package: str, before: str | None, after: str | None) -> Installed:
-    """A package of an image that nobody looked into: from what the one before it holds to what the
-    one after holds.
+    """Return a package of an image that was not inspected: between what the images before and after
+    it hold.
     """
     released = kb.releases(package)
     if package in kb.meta.platforms and before and after:

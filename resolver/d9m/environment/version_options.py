@@ -1,4 +1,4 @@
-"""Packages whose version has a command-line option of its own; any other one is named with
+"""Packages whose version has its own command-line option; any other one is named with
 ``--with``.
 """
 
@@ -23,7 +23,7 @@ VERSION_OPTIONS = {
 
 
 def naming(package: str, version: str) -> str:
-    """How a package is named on the command line.
+    """Return how a package is named on the command line.
 
     >>> naming("torch", "2.6"), naming("cuda", "12.4")
     ('--torch 2.6', '--with cuda=12.4')

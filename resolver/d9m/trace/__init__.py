@@ -91,7 +91,7 @@ def _load_recorder() -> ModuleType:
 
 
 def _command() -> list[str]:
-    """What starts this program again; nothing does, where it is a notebook."""
+    """Return what starts this program again; nothing does, where it is a notebook."""
     notebook = os.path.basename(sys.argv[0]) == "ipykernel_launcher.py"
     return [] if notebook else ["python", *sys.argv]
 

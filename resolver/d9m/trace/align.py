@@ -66,7 +66,7 @@ def align(
 
 
 def _goes_on(stream: RecordStream, record: Placed | None, other: RecordStream) -> bool:
-    """Whether `stream` does more than `other`, which ended by itself."""
+    """Whether `stream` does more than `other`, which ended normally."""
     return record is not None and other.ended == "exit"
 
 
@@ -99,7 +99,7 @@ def _skip(stream: RecordStream, step: int) -> None:
 
 
 def _window(stream: RecordStream) -> list[Placed]:
-    """What is left of the step, with its end."""
+    """Return what is left of the step, with its end."""
     found: list[Placed] = []
     while len(found) < WINDOW and (record := stream.next()) is not None:
         found.append(record)

@@ -14,7 +14,7 @@ from d9m.model import op_syntax
 from d9m.resolve import op_lookup
 from d9m.resolve.op_lookup import OpCall, OpItem
 from d9m.trace import folder
-from d9m.trace.cure import queries
+from d9m.trace.cause_advice import queries
 from d9m.trace.findings import FROM_PYTHON, Cause
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import JITTED, CalledOp, Site, StreamHeader, named_arguments
@@ -31,7 +31,7 @@ class CallKind(msgspec.Struct, frozen=True):
 
 
 class ProgramOps(msgspec.Struct, frozen=True):
-    """What a program called. Every op is in one of both."""
+    """The ops that a program called. Each is in one of both."""
 
     items: tuple[str, ...]
     """Items of a question, in the order of their first call."""
@@ -82,7 +82,7 @@ def _kind(site: Site, arguments: str) -> CallKind:
 
 
 def _environment(kb: KnowledgeBase, header: StreamHeader) -> Environment:
-    """What the program ran on."""
+    """Return what the program ran on."""
     known = [name for name in header.packages if name in kb.meta.prefixes]
     packages = tuple((name, header.packages[name]) for name in known)
     return describe(kb, Setup(packages, device=(header.device or "cpu").partition(":")[0]))
@@ -100,7 +100,9 @@ def _decisive(kb: KnowledgeBase, environment: Environment, call: CallKind) -> Ca
 
 
 def _said(kb: KnowledgeBase, environment: Environment, call: CallKind) -> list[OpCall]:
-    """What a call says that records can ask about. Its direction depends on the way to ask."""
+    """Return what a call says that records can ask about. Its direction depends on the way to
+    ask.
+    """
     item = next(_understood(kb, environment, call), None)
     ops = item.ops if item is not None else ()
     return [msgspec.structs.replace(op, directions=()) for op in ops]

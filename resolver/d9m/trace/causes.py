@@ -1,4 +1,4 @@
-"""The heart of a comparison: which records differ by themselves, and which inherit a difference.
+"""The heart of a comparison: which records begin a difference, and which inherit one.
 
 The first difference in time is often harmless: a timer, a scratch tensor. So what differs is
 followed from storage to storage, from the record that began it to gradients, parameters, losses and
@@ -11,12 +11,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from d9m.trace.align import Alike, Fork, Matched
+from d9m.trace.cause_candidates import FROM_OUTSIDE, CauseCandidate, CauseCandidates, place
+from d9m.trace.collectives import CollectiveTracker
 from d9m.trace.draws import Generators
 from d9m.trace.findings import CauseKind
-from d9m.trace.learned import StateDiff
 from d9m.trace.loading import Loading
 from d9m.trace.memory import NO_CONTENT, Bits, TaintMap, both, differing
 from d9m.trace.reading import RecordStream
+from d9m.trace.state_diff import StateDiff
 from d9m.trace.stream_records import (
     JITTED,
     BatchContent,
@@ -26,7 +28,6 @@ from d9m.trace.stream_records import (
     Gradients,
     GraphInputs,
     GraphOutputs,
-    InitialParameters,
     Losses,
     ModuleGradients,
     ModuleOutputs,
@@ -34,11 +35,9 @@ from d9m.trace.stream_records import (
     Site,
     StepEnd,
     StreamHeader,
-    UpdatedParameters,
+    Sums,
     named_arguments,
 )
-from d9m.trace.suspects import FROM_OUTSIDE, CauseCandidate, Suspects, place
-from d9m.trace.together import CollectiveTracker
 
 _BY_LETTER: dict[str, CauseKind] = {
     "x": "outside-write",
@@ -56,11 +55,11 @@ class DiffWalker:
     """Follows one process through both recordings, a pair of records at a time."""
 
     def __init__(self, stream: RecordStream, exact: bool, other: StreamHeader) -> None:
-        self.suspects = Suspects()
+        self.suspects = CauseCandidates()
         taints = self._taints = TaintMap()
         self.generators = Generators(self.suspects, stream.header, other)
         self.learned = StateDiff(self.suspects, taints, stream.header.level == "op")
-        self.mailbox = CollectiveTracker(taints)
+        self.collectives = CollectiveTracker(taints)
         self._loading = Loading(self.suspects, taints)
         self._stream = stream
         self._exact = exact
@@ -109,7 +108,7 @@ class DiffWalker:
                 self._graph_ends(at, a, b)
             case CalledCollective(), CalledCollective():
                 blame, _ = self._came_in(at, differing(a.inputs, b.inputs), None)
-                self.mailbox.called(a, blame)
+                self.collectives.called(a, blame)
             case BatchIndices(), BatchIndices():
                 self._loading.picked(at, a, b)
             case BatchContent(), BatchContent():
@@ -133,12 +132,9 @@ class DiffWalker:
             case ModuleGradients(), ModuleGradients():
                 name = self._stream.modules.get(a.module, str(a.module))
                 self.learned.state(at, "gradients", a.digests, b.digests, name)
-            case Gradients(), Gradients():
-                self.learned.sum(at, "gradients", a, b, self._stream.parameters)
-            case InitialParameters(), InitialParameters():
-                self.learned.sum(at, "parameters", a, b, self._stream.parameters)
-            case UpdatedParameters(), UpdatedParameters():
-                self.learned.sum(at, "parameters", a, b, self._stream.parameters)
+            case Sums(), Sums():
+                what = "gradients" if isinstance(a, Gradients) else "parameters"
+                self.learned.sum(at, what, a, b, self._stream.parameters)
             case _:
                 pass
         return a == b
@@ -181,7 +177,7 @@ class DiffWalker:
         return not inputs and not changed and not blame
 
     def _graph_ends(self, at: Matched, a: GraphOutputs, b: GraphOutputs) -> None:
-        """Equal inputs and other outputs: what is inside differs by itself."""
+        """Note a graph that got equal inputs and gave different outputs: the cause is inside."""
         blame = self._graphs.pop() if self._graphs else set[int]()
         opaque = self._opaque.pop() if self._opaque else False
         if not blame and any(True for _ in differing(a.digests, b.digests)):
@@ -216,9 +212,9 @@ class DiffWalker:
             return set()
         if site is not None and site.phase == JITTED and len(self.suspects):
             return set(range(len(self.suspects)))  # no record tells what lies between two calls
-        arrival = self.mailbox.brought(mine.storage) if letter == "r" else None
+        arrival = self.collectives.brought(mine.storage) if letter == "r" else None
         if arrival is not None:
-            sent = self.mailbox.sent.get((arrival.group, arrival.number))
+            sent = self.collectives.sent.get((arrival.group, arrival.number))
             name = arrival.op
             return (
                 set(sent)

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import msgspec
 
+from d9m.trace.cause_candidates import DRAWS, CauseCandidate
 from d9m.trace.draws import UNSEEDED
 from d9m.trace.findings import Cause, Descendant, Reach, SourceLine
 from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
 from d9m.trace.stream_records import PRIMITIVE, Site, named_arguments
-from d9m.trace.suspects import DRAWS, CauseCandidate
 
 PYTHON_VARIES = ("data-order", "data-content", "outside-value", "argument", "structure")
 """Kinds that begin in Python: what varies there may be the reason."""
 
-MOST_HEIRS = 500
+MOST_DESCENDANTS = 500
 """Places of ops that differ because of a cause; all ops are counted."""
 
 FROM_INSIDE = ("op", "compiled", "collective")
@@ -25,21 +25,21 @@ FROM_INSIDE = ("op", "compiled", "collective")
 GENERATORS = {"python": "Python's random generator", "numpy": "NumPy's random generator"}
 
 
-_SETS = "PYTHONHASHSEED is not set: sets of strings have another order in each run."
+_SETS = "PYTHONHASHSEED is not set: the order of sets of strings differs in each run."
 _SEEDED = {"PYTHONHASHSEED": "0"}
 
 _OPAQUE = (
-    "It was given something whose content the recording does not show, such as an iterator over "
-    "batches: those can differ. --compiled eager shows them."
+    "The recording does not show the content of one of its inputs, such as an iterator over "
+    "batches, which may differ. --compiled eager shows it."
 )
 
 _SEED = "tf.random.set_seed"
 
-_UNSEEDED = "TensorFlow has no seed: what it draws without one differs in each run."
+_UNSEEDED = "TensorFlow has no seed: its random numbers differ in each run."
 
 _THREADS = (
-    "The program computes in threads of its own. The trace does not see them, and chance orders "
-    "what they do."
+    "The program computes in threads that it started itself. The recording does not see them, and "
+    "their order is not fixed."
 )
 
 
@@ -57,13 +57,13 @@ def causes(processes: Sequence[ComparedProcess]) -> tuple[list[Cause], list[Caus
     harmless: list[Cause] = []
     for place, process in enumerate(processes):
         wanted = _mattering(process)
-        for number, suspect in enumerate(process.trail.suspects):
-            told = LocatedCause(_cause(process, suspect), place, number)
+        for number, suspect in enumerate(process.walker.suspects):
+            located = LocatedCause(_cause(process, suspect), place, number)
             if number in wanted:
-                matter.append(told)
+                matter.append(located)
             elif not suspect.moved and suspect.kind not in ("state", "structure"):
-                harmless.append(told.cause)
-    matter.sort(key=lambda told: (told.cause.step, told.process, told.cause.record))
+                harmless.append(located.cause)
+    matter.sort(key=lambda located: (located.cause.step, located.process, located.cause.record))
     return _with_settings(processes, _merged(matter)), harmless
 
 
@@ -71,10 +71,10 @@ def _mattering(process: ComparedProcess) -> set[int]:
     """Of a process that was cut off, what it found last may still have reached something; where the
     recorder failed or could not read a tensor, anything may.
     """
-    suspects = process.trail.suspects
+    suspects = process.walker.suspects
     blind = {"fault", "subclass"} & set(process.unseen)
     cut = 0 if blind else min(process.a.step, process.b.step)
-    found = suspects.mattering(not process.trail.learned.recorded)
+    found = suspects.mattering(not process.walker.learned.recorded)
     cut_off = any(stream.ended not in ("exit", "steps") for stream in (process.a, process.b))
     for number, suspect in enumerate(suspects if cut_off or blind else ()):
         if suspect.step >= cut and suspect.kind != "structure":
@@ -91,23 +91,17 @@ def _cause(process: ComparedProcess, suspect: CauseCandidate) -> Cause:
     made = None
     if suspect.kind == "uninitialised" and suspect.storage is not None:
         made = maker(process.a.file, suspect.storage, suspect.record)
-    return Cause(
+    cause = Cause(
         kind=suspect.kind,
         process=process.name,
+        op=None if suspect.arrival is None else suspect.arrival.op,
+        module=suspect.name if _is_module(suspect) else None,
         step=suspect.step,
         record=suspect.record,
         count=suspect.count,
         steps=suspect.steps,
         certain=suspect.certain,
         may_follow=sorted(suspect.may_follow),
-        op=site.op if site else None if suspect.arrival is None else suspect.arrival.op,
-        overload=site.overload if site else "",
-        phase=site.phase if site else None,
-        node=(site.node or None) if site else None,
-        module=(site.module or None) if site else suspect.name if _is_module(suspect) else None,
-        source=_source(site),
-        device=site.device if site else None,
-        inputs=list(site.shapes) if site else [],
         arguments=named_arguments(suspect.arguments),
         argument=suspect.argument or (None if _is_module(suspect) else suspect.name),
         parameter=suspect.parameter,
@@ -116,23 +110,39 @@ def _cause(process: ComparedProcess, suspect: CauseCandidate) -> Cause:
         made=_source(made),
         reaches=Reach(**suspect.reaches),
         inherited=suspect.inherited,
-        descendants=_heirs(process, suspect),
+        descendants=_descendants(process, suspect),
         hints=hints,
         tries=_SEEDED if hints == [_SETS] else {},
         shared=process.settings.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},
     )
+    return cause if site is None else at_site(cause, site)
 
 
-def _heirs(process: ComparedProcess, suspect: CauseCandidate) -> list[Descendant]:
+def at_site(cause: Cause, site: Site) -> Cause:
+    """Return a cause with what a site says of its op."""
+    return msgspec.structs.replace(
+        cause,
+        op=site.op,
+        overload=site.overload,
+        phase=site.phase,
+        node=site.node or None,
+        module=site.module or None,
+        source=_source(site),
+        device=site.device,
+        inputs=list(site.shapes),
+    )
+
+
+def _descendants(process: ComparedProcess, suspect: CauseCandidate) -> list[Descendant]:
     """By place: a loop over one line is one entry."""
     found: dict[tuple[object, ...], Descendant] = {}
-    for number, (step, count) in suspect.heirs.items():
+    for number, (step, count) in suspect.descendants.items():
         site = process.a.sites[number]
         key = (site.op, site.node, site.module, site.phase, site.source)
         known = found.get(key)
         if known is not None:
             found[key] = msgspec.structs.replace(known, count=known.count + count)
-        elif len(found) < MOST_HEIRS:
+        elif len(found) < MOST_DESCENDANTS:
             found[key] = Descendant(
                 op=site.op,
                 phase=site.phase,
@@ -154,7 +164,7 @@ def _source(site: Site | None) -> SourceLine | None:
 
 
 def _hints(process: ComparedProcess, suspect: CauseCandidate) -> list[str]:
-    """What else was seen that can be the reason."""
+    """Return what else was seen that can be the reason."""
     if suspect.kind == "outside-write" and "thread" in process.unseen:
         return [_THREADS]
     if suspect.opaque:
@@ -163,16 +173,16 @@ def _hints(process: ComparedProcess, suspect: CauseCandidate) -> list[str]:
         return []  # one run is shorter: chance in Python is the least of the reasons
     if suspect.kind == "state" and _is_unseeded(process):
         return [_UNSEEDED]
-    drawn = suspect.may_follow & process.trail.suspects.numbers(DRAWS)
+    drawn = suspect.may_follow & process.walker.suspects.numbers(DRAWS)
     function = _function_called(suspect)
     if (suspect.kind not in PYTHON_VARIES and function is None) or drawn:
         return []
     hints: list[str] = []
     if function is not None:
-        hints.append(f"It calls {function}, a function of the program that returns other values.")
-    for name in process.trail.generators.unseeded:
+        hints.append(f"It calls {function}, a function of the program whose results differ.")
+    for name in process.walker.generators.unseeded:
         hints.append(f"{GENERATORS[name]} started in a different state in each run.")
-    for name in process.trail.generators.began_in(suspect.step):
+    for name in process.walker.generators.began_in(suspect.step):
         used = f"{GENERATORS[name]} was used in step {suspect.step}"
         hints.append(f"{used}, perhaps before it was seeded.")
     if process.a.header.hashseed is None and suspect.kind != "data-content":
@@ -197,15 +207,15 @@ def _merged(matter: Sequence[LocatedCause]) -> list[Cause]:
     """Alike causes of several processes as one."""
     kept: list[Cause] = []
     numbers: dict[tuple[int, int], int] = {}
-    for told in matter:
-        alike = next((at for at, cause in enumerate(kept) if _alike(cause, told.cause)), None)
+    for located in matter:
+        alike = next((at for at, cause in enumerate(kept) if _alike(cause, located.cause)), None)
         if alike is None:
-            numbers[told.process, told.number] = len(kept)
-            kept.append(told.cause)
+            numbers[located.process, located.number] = len(kept)
+            kept.append(located.cause)
         else:
-            numbers[told.process, told.number] = alike
-            kept[alike] = _joined(kept[alike], told.cause)
-    place = {told.cause.process: told.process for told in matter}
+            numbers[located.process, located.number] = alike
+            kept[alike] = _joined(kept[alike], located.cause)
+    place = {located.cause.process: located.process for located in matter}
     for at, cause in enumerate(kept):
         follows = [(place[cause.process], number) for number in cause.may_follow]
         known = [numbers[suspect] for suspect in follows if suspect in numbers]

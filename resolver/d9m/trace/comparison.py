@@ -30,13 +30,13 @@ from d9m.trace.process import ComparedProcess, follow, name
 from d9m.trace.reading import RecordStream
 
 UNFUSED = (
-    "Functions of JAX ran op by op, without XLA's fusion: the bits are others than those of the "
-    "compiled functions."
+    "JAX functions ran op by op, without XLA's fusion: results differ from those of the compiled "
+    "functions."
 )
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What somebody wants compared."""
+    """A part of two recordings that is to be compared."""
 
     rank: int | None = None
     process: str | None = None
@@ -57,15 +57,15 @@ def compare(a: Path, b: Path, kb_date: str, wanted: Wanted) -> Findings:
         return _one_sided((a, b), kb_date, mine, its)
     pairs, alone = _paired(mine, its, wanted)
     processes = [follow(one, other, wanted.steps, wanted.resume) for one, other in pairs]
-    ranks.settle([process.trail for process in processes])
-    if not any(process.trail.records for process in processes):
+    ranks.settle([process.walker for process in processes])
+    if not any(process.walker.records for process in processes):
         ran = " and ".join(quote(" ".join(folder.about(path).command)) for path in (a, b))
         raise UsageError("the two recordings have nothing in common", tip=f"they are of {ran}")
     return _findings((a, b), kb_date, processes, alone)
 
 
 def _streams(path: Path) -> list[RecordStream]:
-    """Those with records."""
+    """Return those with records."""
     folder.about(path)
     kept: list[RecordStream] = []
     for file in folder.streams(path):
@@ -175,9 +175,9 @@ def _findings(
         settings.update(dict.fromkeys(process.settings.differences))
         forks += process.forks
         unseen += [Unseen(what, process.name) for what in process.unseen]
-        learned |= process.trail.learned.recorded
+        learned |= process.walker.learned.recorded
         for field in Counts.__struct_fields__:
-            compared[field] += getattr(process.trail, field)
+            compared[field] += getattr(process.walker, field)
     streams = [process.a for process in processes], [process.b for process in processes]
     runs = [_run(path, its) for path, its in zip(paths, streams)]
     causes = _with_error(causes, runs)
@@ -261,7 +261,7 @@ def _gaps(
     streams: Sequence[Sequence[RecordStream]],
     alone: Sequence[Gap],
 ) -> list[Gap]:
-    """Why not all of both runs was compared."""
+    """Return why not all of both runs was compared."""
     found: list[Gap] = []
     for label, path, run, its in zip("AB", paths, runs, streams):
         if run.failed:
@@ -315,11 +315,11 @@ def _notes(processes: Sequence[ComparedProcess], causes: Sequence[Cause]) -> lis
 
 
 def _other_states(processes: Sequence[ComparedProcess]) -> Iterator[str]:
-    """Which records are not equal, though nothing differs because of them."""
+    """Yield which records are not equal, though nothing differs because of them."""
     counts: Counter[str] = Counter()
     for process in processes:
-        counts.update(process.trail.generators.other_states)
+        counts.update(process.walker.generators.other_states)
     for generator, count in counts.items():
         ends = "the end of 1 step" if count == 1 else f"the ends of {count} steps"
         title = causes_found.GENERATORS.get(generator, generator)
-        yield f"{title} has other states at {ends}; nothing that was compared depends on it."
+        yield f"The state of {title} differs at {ends}; nothing that was compared depends on it."

@@ -1,4 +1,4 @@
-"""What a run folder holds, without following its records."""
+"""The contents of a run folder, without following its records."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ KINDS = {
 
 
 PROGRAM_END = b',"end"]'
-"""How the `d` record ends that stands for no step: the program was over."""
+"""How the `d` record ends that marks the end of the program, not of a step."""
 
 
 class StreamContents(msgspec.Struct, frozen=True):
-    """What one process left."""
+    """The recording of one process."""
 
     name: str
     header: dict[str, Any]

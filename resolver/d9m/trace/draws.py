@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from d9m.trace.align import Matched
+from d9m.trace.cause_candidates import DRAWS, CauseCandidate, CauseCandidates, place
 from d9m.trace.stream_records import CalledOp, Site, StepEnd, StreamHeader
-from d9m.trace.suspects import DRAWS, CauseCandidate, Suspects, place
 
 SEEDED_BY_CHANCE = ("python", "numpy")
 """Generators that begin differently in each process. A difference counts once they were equal."""
 
 UNSEEDED = "not set"
-"""The seed of an op that draws without one. Its numbers stand for the generator's state."""
+"""The seed of an op that draws without one. Its numbers take the place of the generator's state."""
 
 
 class Generators:
     """The generators of one process, in both runs."""
 
-    def __init__(self, suspects: Suspects, a: StreamHeader, b: StreamHeader) -> None:
+    def __init__(self, suspects: CauseCandidates, a: StreamHeader, b: StreamHeader) -> None:
         self._suspects = suspects
         self._before = a.generators.keys() & b.generators.keys()
         """Those that were used before the first record."""
@@ -30,13 +30,13 @@ class Generators:
 
     @property
     def unseeded(self) -> list[str]:
-        """Those that began in other states, or were never seen equal."""
+        """Return those that began in other states, or were never seen equal."""
         unseeded = self._at_start | (self._differed - self._were_equal)
         return [name for name in SEEDED_BY_CHANCE if name in unseeded]
 
     def began_in(self, step: int) -> list[str]:
-        """Those that were used first in a step, and were equal at its end. A program that draws
-        before it seeds is one that they look like.
+        """Return those that were used first in a step, and were equal at its end. A program that
+        draws before it seeds is one that they look like.
         """
         began = {name for name, first in self._first.items() if first == step}
         return [name for name in SEEDED_BY_CHANCE if name in began & self._were_equal]
@@ -59,7 +59,7 @@ class Generators:
         return {self._suspects.add(at, suspect, (site.device, seed, its_seed), place(site))}
 
     def compare(self, at: Matched, a: StepEnd, b: StepEnd) -> None:
-        """At the end of a step. A difference that no op explains is a cause of its own."""
+        """At the end of a step. A difference that no op explains is a new cause."""
         for name in a.generators.keys() & b.generators.keys():
             if name not in self._before:
                 self._first.setdefault(name, at.a.step)

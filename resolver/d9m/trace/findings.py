@@ -52,7 +52,7 @@ class Reach(msgspec.Struct, frozen=True):
     outputs: int | None = None
 
     def steps(self) -> dict[str, int]:
-        """Those that it shows in."""
+        """Return those that it shows in."""
         found = ((name, getattr(self, name)) for name in self.__struct_fields__)
         return {name: step for name, step in found if step is not None}
 
@@ -73,7 +73,7 @@ class Replay(msgspec.Struct, frozen=True):
 
 
 class CauseAdvice(msgspec.Struct, frozen=True):
-    """What the knowledge base says of a cause."""
+    """The advice for a cause."""
 
     query: str
     outcome: Outcome
@@ -131,7 +131,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     a: str | None = None
     b: str | None = None
     made: SourceLine | None = None
-    """Where the memory was made that nobody has written."""
+    """Where the uninitialised memory was allocated."""
     reaches: Reach = Reach()
     inherited: int = 0
     """Later ops that differ because of it."""
@@ -227,7 +227,7 @@ class ForkSide(msgspec.Struct, frozen=True):
 
 
 class ForkPlace(msgspec.Struct, frozen=True):
-    """Where the runs do different things; null: that run does nothing more."""
+    """A place where the runs do different things; null: that run does nothing more."""
 
     process: str
     a: ForkSide | None
@@ -240,7 +240,7 @@ class Unseen(msgspec.Struct, frozen=True):
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """What hunt did, one line each."""
+    """A stage of a hunt."""
 
     runs: int
     level: str
@@ -248,7 +248,7 @@ class Stage(msgspec.Struct, frozen=True):
 
 
 class NoDifferenceBound(msgspec.Struct, frozen=True):
-    """What equal runs prove: a difference that shows in this share of pairs can be missed."""
+    """The limit of equal runs: a difference in this share of pairs may have been missed."""
 
     runs: int
     pair: float
@@ -278,9 +278,9 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     first: First | None
     causes: list[Cause]
     inside: list[Cause] = []
-    """Ops that differ by themselves where compiled graphs are run op by op."""
+    """Ops that are nondeterministic when compiled graphs run op by op."""
     candidates: list[Cause] = []
-    """Ops of the step that differs which can differ by themselves. None of them was seen to."""
+    """Ops of that step that our records call nondeterministic. None of them was seen to differ."""
     harmless: list[Cause]
     forks: list[ForkPlace]
     unseen: list[Unseen]

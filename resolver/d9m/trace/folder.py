@@ -40,11 +40,11 @@ secret (`inject/_d9m_recorder/core/private.py` says which are).
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage
 that the trace follows is without letter and number: `cb7661bd8cb9409e`. "-" stands for what has no
-content: new memory that nobody has written (`-.12`), a tensor on the meta device. The letters of an
+content: uninitialised memory (`-.12`), a tensor on the meta device. The letters of an
 input:
 
     .   written or seen by the trace        n   never seen before: it came from outside
-    u   memory that nobody has written      x   changed since it was last seen, by no recorded op
+    u   uninitialised memory                x   changed since it was last seen, by no recorded op
     v   memory written in part              r   written by a collective
 
 Of an output: `.`, or `+` where only a part of the storage was written. Numbers of storages begin
@@ -153,7 +153,7 @@ ZOOM = "zoom"
 
 
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What `run.json` says."""
+    """The content of `run.json`."""
 
     d9m_run: int = FORMAT
     d9m: str = __version__
@@ -227,7 +227,7 @@ def write_about(path: Path, about: RunInfo) -> None:
 def begun(
     command: Sequence[str], level: str, env: Mapping[str, str] = {}, python: Sequence[str] = ()
 ) -> RunInfo:
-    """What is known of a run when it starts, here and now."""
+    """Return what is known of a run when it starts, here and now."""
     return RunInfo(
         command=tuple(private.masked(command)),
         folder=Path.cwd().name,
@@ -243,8 +243,8 @@ def now() -> str:
 
 
 def about(path: Path) -> RunInfo:
-    """What a run folder says of itself. Raises DataError where it is none, of another format, or
-    damaged; so is one with damaged complaints.
+    """Return what a run folder says of itself. Raises DataError where it is none, of another
+    format, or damaged; so is one with damaged complaints.
     """
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
@@ -302,8 +302,8 @@ def _place(stream: Path) -> tuple[int, int, str]:
 
 
 def complaints(path: Path) -> list[str]:
-    """What the recorder could not do, a line each; none of an undisturbed run. Raises DataError
-    where that is damaged.
+    """Return what the recorder could not do, a line each; none of an undisturbed run. Raises
+    DataError where that is damaged.
     """
     file = path / ERRORS
     if not file.exists():

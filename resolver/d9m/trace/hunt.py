@@ -17,7 +17,7 @@ import msgspec
 
 from d9m.errors import AbsentError, D9mError
 from d9m.model.recorded import BY_OP
-from d9m.trace import candidates, folder, outcomes
+from d9m.trace import folder, outcomes, possible_ops
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import (
     Cause,
@@ -38,9 +38,9 @@ BY_MODULE = ("torch",)
 """Those that can be recorded module by module, too."""
 
 FEWEST = 2
-"""Runs that are compared where nobody wants more."""
+"""Default number of runs that are compared."""
 MOST = 8
-"""Runs of a hunt, all stages together, where nobody says otherwise."""
+"""Default limit of runs, all stages together."""
 INSIDE = ("op", "seed", "generator", "data-order", "data-content")
 """Kinds of causes that a compiled graph can hide."""
 NO_OPS = ("structure", "error")
@@ -71,37 +71,37 @@ class HuntLimits(msgspec.Struct, frozen=True):
 
 
 class Hunt:
-    """One hunt. Recordings go into `place`, `tell` hears what is going on."""
+    """One hunt. Recordings go into `place`, `on_progress` hears what is going on."""
 
     def __init__(
         self,
         run: Runs,
         place: Path,
-        wish: RecordingRequest,
+        request: RecordingRequest,
         limits: HuntLimits,
         kb_date: str,
-        tell: Callable[[str], None],
+        on_progress: Callable[[str], None],
     ) -> None:
         self._run = run
         self._place = place
-        self._wish = wish
+        self._request = request
         self._limits = limits
         self._kb_date = kb_date
-        self._tell = tell
+        self._on_progress = on_progress
         self._began = time.monotonic()
         self._count = 0
         self._stages: list[Stage] = []
         self._notes: list[str] = []
         self._closer_look: Path | None = None
-        """The first run of which ops were recorded, as `_closer_wish` says."""
-        self._closer_wish = wish
+        """The first run of which ops were recorded, as `_closer_request` says."""
+        self._closer_request = request
         self._known: Findings | None = None
         """What was found so far."""
         self._gaps: list[Gap] = []
         """Of pairs of runs that were compared before the last one."""
 
     def so_far(self) -> Findings | None:
-        """What is known of a hunt that was interrupted; None: no two runs were compared."""
+        """Return what is known of a hunt that was interrupted; None: no two runs were compared."""
         known = self._known or self._begun()
         if known is None:
             return None
@@ -122,8 +122,8 @@ class Hunt:
         return msgspec.structs.replace(found, incomplete=kept)
 
     def found(self) -> Findings:
-        """What came of it. Raises AbsentError where the program cannot be recorded."""
-        first = self._record("step", self._wish)
+        """Return what came of it. Raises AbsentError where the program cannot be recorded."""
+        first = self._record("step", self._request)
         found = self._until_different(first)
         step = first_step(found)
         compared = self._count
@@ -141,7 +141,7 @@ class Hunt:
                     "The ops of that step could not be recorded: that run's stderr says why."
                 )
             return self._answer(found, None)
-        self._closer_wish = self._closer(step)
+        self._closer_request = self._closer(step)
         return self._answer(self._looked_inside(found), None)
 
     def replayed(self, found: Findings, replay: Replays) -> Findings:
@@ -162,12 +162,12 @@ class Hunt:
         if not calls:
             return found
         if not self._may_run(1):
-            note = "No run was left to save what the op was given, and to call it alone: --runs"
+            note = "No run was left to save the inputs of the op and call it alone: --runs"
             return msgspec.structs.replace(found, notes=[*found.notes, note])
         before = len(self._notes)
-        wish = msgspec.structs.replace(self._closer_wish, zoom=tuple(calls.values()))
+        request = msgspec.structs.replace(self._closer_request, zoom=tuple(calls.values()))
         try:
-            saved = self._record("op", wish)
+            saved = self._record("op", request)
         except AbsentError as error:
             note = f"No op was called alone: {error.what}."
             return msgspec.structs.replace(found, notes=[*found.notes, note])
@@ -179,7 +179,7 @@ class Hunt:
             if left <= 0:
                 self._notes.append(f"{cause.op} was not called alone: the time was up.")
                 continue
-            self._tell(f"{cause.op} alone")
+            self._on_progress(f"{cause.op} alone")
             came = replay(saved / folder.ZOOM / str(number), cause, left)
             if isinstance(came, Replay):
                 alone[id(cause)] = came
@@ -199,7 +199,7 @@ class Hunt:
         while True:
             other = self._next_path()
             look = RunWatch(first, other, self._kb_date)
-            self._record("step", self._wish, look, must=False)
+            self._record("step", self._request, look, must=False)
             if self._known is not None:
                 self._gaps += _renamed(self._known.incomplete, self._count - 1)
             found = self._known = self._compared(first, other)
@@ -215,9 +215,9 @@ class Hunt:
         if not self._may_run(2):
             self._notes.append("No runs were left to look at the ops of that step: --runs")
             return found
-        wish = self._closer_wish = self._closer(step)
+        request = self._closer_request = self._closer(step)
         before = self._count
-        first = self._closer_look = self._record("op", wish)
+        first = self._closer_look = self._record("op", request)
         by_module = None
         has_modules = any(name in found.packages for name in BY_MODULE)
         too_large = _ended(first, "size")
@@ -229,18 +229,18 @@ class Hunt:
         elif too_large and self._may_run(4):
             self._stages.append(Stage(1, "op", None))
             by_module = self._of_modules(step)
-            modules = candidates.modules(by_module)
-            wish = self._closer_wish = msgspec.structs.replace(wish, modules=modules)
+            modules = possible_ops.modules(by_module)
+            request = self._closer_request = msgspec.structs.replace(request, modules=modules)
             if modules:
                 self._notes.append(
                     f"The ops of that step are larger than --max-size: only those in {modules[0]} "
                     "and in what encloses it were recorded."
                 )
             before = self._count
-            first = self._closer_look = self._record("op", wish)
+            first = self._closer_look = self._record("op", request)
         modules_left = has_modules and by_module is None
         while self._may_look_again(self._count - before, modules_left):
-            closer = self._compared(first, self._record("op", wish))
+            closer = self._compared(first, self._record("op", request))
             if closer.causes:
                 self._stages.append(Stage(self._count - before, "op", first_step(closer)))
                 closer = msgspec.structs.replace(closer, settings=_with_steps(closer, found))
@@ -248,19 +248,19 @@ class Hunt:
         self._stages.append(Stage(self._count - before, "op", None))
         if has_modules or not too_large:
             self._notes.append(
-                "The difference did not come back while ops were recorded one by one. It is rare "
+                "The difference did not show again while ops were recorded one by one. It is rare "
                 "(--until-found, --runs), or a race between streams, threads or processes."
             )
         if modules_left and self._may_run(3):
             by_module = self._of_modules(step)
-        able = candidates.called(first, candidates.modules(by_module))
+        able = possible_ops.called(first, possible_ops.modules(by_module))
         if by_module is not None and by_module.causes:
             found = by_module
         return msgspec.structs.replace(found, candidates=able)
 
     def _looked_inside(self, found: Findings) -> Findings:
         """The findings with the ops that differ where compiled graphs are run op by op, if it is
-        a compiled graph that differs by itself.
+        a compiled graph that begins the difference.
         """
         kinds = {cause.kind for cause in found.causes}
         if "compiled" not in kinds:
@@ -268,19 +268,19 @@ class Hunt:
         if not self._may_run(2):
             self._notes.append("No runs were left to run the compiled graphs op by op: --runs")
             return found
-        wish = msgspec.structs.replace(self._closer_wish, compiled="eager")
-        first = self._record("op", wish)
-        inside = self._compared(first, self._record("op", wish))
+        request = msgspec.structs.replace(self._closer_request, compiled="eager")
+        first = self._record("op", request)
+        inside = self._compared(first, self._record("op", request))
         ops = [cause for cause in inside.causes if cause.kind in INSIDE]
         self._notes += [note for note in inside.notes if note not in found.notes]
         self._stages.append(Stage(2, "eager", first_step(inside)))
         if not ops:
             self._notes.append(
-                "Run op by op, no op of the compiled graphs differed: that is left to the kernels "
-                "that the compiler makes, or it is rare."
+                "Run op by op, no op of the compiled graphs differed. The difference is rare or in "
+                "the kernels that the compiler generates."
             )
         elif "op" not in kinds:
-            self._closer_look, self._closer_wish = first, wish
+            self._closer_look, self._closer_request = first, request
         return msgspec.structs.replace(found, inside=ops)
 
     def _may_look_again(self, looked: int, modules_left: bool) -> bool:
@@ -293,34 +293,34 @@ class Hunt:
         return self._may_run(2) and not kept_for_modules
 
     def _of_modules(self, step: int) -> Findings:
-        """What the modules of a step returned and got back, in two runs."""
-        wish = msgspec.structs.replace(self._closer(step), level="module")
-        found = self._compared(self._record("module", wish), self._record("module", wish))
+        """Return what the modules of a step returned and got back, in two runs."""
+        request = msgspec.structs.replace(self._closer(step), level="module")
+        found = self._compared(self._record("module", request), self._record("module", request))
         self._stages.append(Stage(2, "module", first_step(found)))
         return found
 
     def _closer(self, step: int) -> RecordingRequest:
         """The ops of one step; the program ends with it."""
         return msgspec.structs.replace(
-            self._wish, level="op", inputs="exact", first=step, last=step, stop=step + 1
+            self._request, level="op", inputs="exact", first=step, last=step, stop=step + 1
         )
 
     def _record(
         self,
         level: str,
-        wish: RecordingRequest,
+        request: RecordingRequest,
         watch: Callable[[], bool] | None = None,
         must: bool = True,
     ) -> Path:
         """The folder of one more run. `must`: raises AbsentError where nothing was recorded."""
         path = self._next_path()
         self._count += 1
-        steps = f"step {wish.first}" if wish.first == wish.last else "step by step"
-        what = "saves what the op gets in " if wish.zoom else _LOOKS_AT.get(level, "")
-        inside = f", in {', '.join(wish.modules)}" if wish.modules else ""
-        inside += ", compiled graphs op by op" if wish.compiled == "eager" else ""
-        self._tell(f"run {self._count}, {what}{steps}{inside}")
-        ending = self._run(path, wish, watch)
+        steps = f"step {request.first}" if request.first == request.last else "step by step"
+        what = "saves what the op gets in " if request.zoom else _LOOKS_AT.get(level, "")
+        inside = f", in {', '.join(request.modules)}" if request.modules else ""
+        inside += ", compiled graphs op by op" if request.compiled == "eager" else ""
+        self._on_progress(f"run {self._count}, {what}{steps}{inside}")
+        ending = self._run(path, request, watch)
         if must and not ending.processes:
             tip = " ".join(folder.not_recorded(path))
             raise AbsentError(outcomes.nothing_recorded(path, ending.code), tip=tip)
@@ -353,18 +353,20 @@ class Hunt:
         gaps = self._gaps_of_others(found)
         cut = any(run.ended == "steps" for run in found.runs)
         if cut and self._limits.default_steps and not found.causes:
-            gaps.append(Gap("steps", None, str(self._wish.stop)))
+            gaps.append(Gap("steps", None, str(self._request.stop)))
         found = self._known = with_gaps(found, gaps)
         return found
 
     def _gaps_of_others(self, found: Findings) -> list[Gap]:
-        """Those of runs that are not in the answer's pair, if they say more than the pair's."""
+        """Return those of runs that are not in the answer's pair, if they say more than the
+        pair's.
+        """
         known = {(gap.why, gap.what) for gap in found.incomplete}
         return [gap for gap in self._gaps if (gap.why, gap.what) not in known]
 
 
 def _renamed(gaps: Sequence[Gap], number: int) -> list[Gap]:
-    """Those of a run that is not in the answer's pair, by its number."""
+    """Return those of a run that is not in the answer's pair, by its number."""
     return [msgspec.structs.replace(gap, run=str(number)) for gap in gaps if gap.run == "B"]
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict, deque
 
 from d9m.trace.align import Matched
+from d9m.trace.cause_candidates import CauseCandidate, CauseCandidates
 from d9m.trace.memory import TaintMap, bits, differing
 from d9m.trace.stream_records import BatchContent, BatchIndices, Name
-from d9m.trace.suspects import CauseCandidate, Suspects
 
 
 class Loading:
     """The data loaders of one process, in both runs."""
 
-    def __init__(self, suspects: Suspects, taints: TaintMap) -> None:
+    def __init__(self, suspects: CauseCandidates, taints: TaintMap) -> None:
         self._suspects = suspects
         self._taints = taints
         self._picked: defaultdict[Name, deque[set[int]]] = defaultdict(deque)

@@ -1,4 +1,4 @@
-"""Which storages of a process hold something that differs between the runs, and because of what."""
+"""Storages of a process whose content differs between the runs, each with the causes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NONE: frozenset[int] = frozenset()
 
 
 class Bits(msgspec.Struct, frozen=True):
-    """What a digest says: content, how it came there, and the storage that holds it."""
+    """The parts of a digest: content, how it came there, and the storage that holds it."""
 
     content: str
     letter: str = ""
@@ -47,7 +47,7 @@ def differing(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, Bits, B
 
 
 def both(a: Sequence[str], b: Sequence[str]) -> list[tuple[Bits, Bits]]:
-    """What was written in each run, side by side."""
+    """Return what was written in each run, side by side."""
     return [(bits(one), bits(other)) for one, other in zip(a, b)]
 
 

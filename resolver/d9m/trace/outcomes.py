@@ -1,4 +1,4 @@
-"""What became of a run that may have recorded nothing: imported frameworks, errors, signals."""
+"""The end of a run that may have recorded nothing: imported frameworks, errors, signals."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run_ending(path: Path, code: int) -> str:
 
 
 def nothing_recorded(path: Path, code: int | None) -> str:
-    """Why a run holds no process, as one sentence."""
+    """Return why a run holds no process, as one sentence."""
     if not path.is_dir():
         return f"nothing was recorded: the folder of the recording is gone: {quote(str(path))}"
     events = list(_events(path))

@@ -11,7 +11,7 @@ from d9m.trace.align import Fork, Matched, align, resumed_after
 from d9m.trace.causes import DiffWalker
 from d9m.trace.findings import FROM_PYTHON, ForkPlace, ForkSide
 from d9m.trace.reading import Placed, RecordStream
-from d9m.trace.settings_differ import SettingsTrail
+from d9m.trace.settings_differ import SettingsDiff
 from d9m.trace.stream_records import CalledOp, StepEnd
 
 _NAMES = {
@@ -39,8 +39,8 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     name: str
     a: RecordStream
     b: RecordStream
-    trail: DiffWalker
-    settings: SettingsTrail
+    walker: DiffWalker
+    settings: SettingsDiff
     forks: list[ForkPlace] = []
     step_rule: str | None = None
     """What ended its steps: optimizer, backward, ...; None: only the program's end did."""
@@ -49,12 +49,12 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
 
     @property
     def unseen(self) -> list[str]:
-        """Why something could not be seen, in either run."""
+        """Return why something could not be seen, in either run."""
         return list(self.a.unseen | self.b.unseen)
 
 
 def name(stream: RecordStream) -> str:
-    """What a reader calls a process."""
+    """Return what a reader calls a process."""
     number = stream.header.process
     return f"rank {stream.header.rank}" + (f", process {number}" if number else "")
 
@@ -77,13 +77,13 @@ def follow(
         name=name(a),
         a=a,
         b=b,
-        trail=DiffWalker(a, exact, other),
-        settings=SettingsTrail(a, b),
+        walker=DiffWalker(a, exact, other),
+        settings=SettingsDiff(a, b),
     )
     if steps is None and resume:
         steps = _start(process)
-    for seen in align(a, b, lambda: process.trail.quiet, steps):
-        process.trail.see(seen)
+    for seen in align(a, b, lambda: process.walker.quiet, steps):
+        process.walker.see(seen)
         if isinstance(seen, Matched):
             process.settings.see(seen)
             ended = seen.a.record
@@ -91,7 +91,7 @@ def follow(
                 process.step_rule = ended.rule
         elif isinstance(seen, Fork) and len(process.forks) < MOST_FORKS:
             process.forks.append(ForkPlace(process.name, _side(a, seen.a), _side(b, seen.b)))
-    process.trail.suspects.link()
+    process.walker.suspects.link()
     for stream in (a, b):
         stream.read_to_end()
     return process

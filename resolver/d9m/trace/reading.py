@@ -53,7 +53,7 @@ _end = msgspec.json.Decoder(StreamEnd)
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """A record, where it stands."""
+    """A record and its place."""
 
     number: int
     """Of its line; the header is line 0."""
@@ -91,7 +91,7 @@ class RecordStream:
 
     @property
     def ended(self) -> str:
-        """How the process ended, once everything was read."""
+        """Return how the process ended, once everything was read."""
         return self.end.ended if self.end is not None else "killed"
 
     def next(self) -> Placed | None:
@@ -120,7 +120,7 @@ class RecordStream:
                 return self._placed(record)
 
     def read_to_end(self) -> None:
-        """Read what nobody asked for: how it ends."""
+        """Read the rest, for how it ends."""
         while self.next() is not None:
             pass
 

@@ -29,7 +29,7 @@ START = 180.0
 
 
 class SavedAbout(msgspec.Struct, frozen=True):
-    """What the recorder wrote of a saved call, as far as it is needed here."""
+    """The part of `call.json` that is needed here."""
 
     reason: str | None = None
     """Why it could not be saved."""
@@ -50,8 +50,8 @@ class ReplayFailure(msgspec.Struct, frozen=True):
 
 
 def wanted(path: Path, cause: Cause) -> ZoomCall | None:
-    """Which call of the recording the cause is; None where the recording does not say, and of an op
-    that is not PyTorch's: no other is called alone.
+    """Return which call of the recording the cause is; None where the recording does not say, and
+    of an op that is not PyTorch's: no other is called alone.
     """
     for file in folder.streams(path):
         stream = RecordStream(file)
@@ -92,7 +92,7 @@ def replayed(
     advised: tuple[Mapping[str, str], Sequence[str]] | None,
     seconds: float = math.inf,
 ) -> Replay | ReplayFailure:
-    """What came of calling the op again in a process of its own, as it was called in the program;
+    """Return what came of calling the op again in a separate process, as the program called it;
     then with the variables and the statements that are advised.
 
     `place` is the folder of the saved call, `env` what d9m had set for the program. All of it ends

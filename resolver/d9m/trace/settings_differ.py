@@ -14,7 +14,7 @@ Settings: TypeAlias = Mapping[str, str | None]
 """Name -> value; None: not set."""
 
 
-class SettingsTrail:
+class SettingsDiff:
     """Follows the settings of both runs. A program can change them in one run alone, so what counts
     is what each has when both come to the same place.
     """
@@ -96,7 +96,7 @@ def _settings(header: StreamHeader) -> Settings:
 
 
 def _program(said: StreamHeader | ChangedSettings) -> Settings:
-    """What the program itself sets."""
+    """Return what the program itself sets."""
     switches = {name: _text(value) for name, value in said.deterministic.items()}
     return {**switches, "threads": _text(said.threads)}
 

@@ -51,7 +51,7 @@ class ZoomCall(msgspec.Struct, frozen=True):
 
 
 class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be recorded. The recorder's `settings.py` has the same names."""
+    """A request to record. The recorder's `settings.py` has the same names."""
 
     level: str = "step"
     first: int = 0
@@ -76,7 +76,7 @@ class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunExit(msgspec.Struct, frozen=True):
-    """How a recorded program ended."""
+    """The end of a recorded program."""
 
     code: int
     """As a shell reports it: 128 and the signal's number, if one ended it."""
@@ -86,10 +86,10 @@ class RunExit(msgspec.Struct, frozen=True):
     """That were recorded."""
 
 
-def variables(path: Path, wish: RecordingRequest, own: Mapping[str, str]) -> dict[str, str]:
-    """What the program must find in its environment, given that it would find `own`."""
+def variables(path: Path, request: RecordingRequest, own: Mapping[str, str]) -> dict[str, str]:
+    """Return what the program must find in its environment, given that it would find `own`."""
     found = importlib.util.find_spec("xxhash")
-    settings = msgspec.to_builtins(wish) | {
+    settings = msgspec.to_builtins(request) | {
         "folder": str(path.absolute()),
         "xxhash": found and found.origin and str(Path(found.origin).parent),
     }
@@ -103,7 +103,7 @@ def variables(path: Path, wish: RecordingRequest, own: Mapping[str, str]) -> dic
 def start(
     command: Sequence[str],
     path: Path,
-    wish: RecordingRequest,
+    request: RecordingRequest,
     *,
     env: Mapping[str, str] | None = None,
     force: bool = False,
@@ -114,19 +114,19 @@ def start(
 
     Its streams and its working directory are those of this process; with `stdout_to_stderr` what it
     prints goes to stderr, since a report for machines goes to stdout. `env` is set on top of the
-    environment. With `watch`, the program reads nothing, has a process group of its own, and is
+    environment. With `watch`, the program reads nothing, has its own process group, and is
     ended with all that it started as soon as `watch()` is true. Raises UsageError where the command
     cannot be run, DataError where the folder cannot be written.
     """
     own = os.environ | dict(env or {})
     if shutil.which(command[0], path=own.get("PATH")) is None:
         raise _cannot_run(command, "there is no such program")
-    about = folder.begun(command, wish.level, env or {}, wish.python)
+    about = folder.begun(command, request.level, env or {}, request.python)
     folder.make(path, about, force)
     try:
         child = subprocess.Popen(  # noqa: S603  the user's own command
             list(command),
-            env=own | variables(path, wish, own),
+            env=own | variables(path, request, own),
             stdin=subprocess.DEVNULL if watch else None,
             stdout=2 if stdout_to_stderr else None,
             start_new_session=watch is not None,
@@ -175,7 +175,7 @@ def _ends_with_d9m() -> Callable[[], None] | None:
 def _cannot_run(command: Sequence[str], why: str) -> UsageError:
     return UsageError(
         f"{quote(command[0])} cannot be run: {why}",
-        tip="what follows -- is started as it stands: -- python train.py",
+        tip="write the command after -- as you start it: -- python train.py",
     )
 
 

@@ -43,7 +43,7 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StreamEnd(msgspec.Struct, frozen=True):
-    """The last line of a process that ended by itself."""
+    """The last line of a process that ended normally."""
 
     ended: str
     steps: int | None = None
@@ -56,7 +56,7 @@ class _Letter(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Site(_Letter, frozen=True, tag="S"):
-    """Where ops are called: written once, then named by its number."""
+    """A place where ops are called: written once, then named by its number."""
 
     number: int
     op: str
@@ -134,7 +134,7 @@ class BatchContent(_Letter, frozen=True, tag="b"):
 
 
 class Losses(_Letter, frozen=True, tag="l"):
-    """What `backward` was called on."""
+    """The tensors on which `backward` was called."""
 
     digests: tuple[str, ...]
 

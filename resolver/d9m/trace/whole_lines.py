@@ -94,7 +94,7 @@ def starting(file: Path, letters: str) -> Iterator[bytes]:
 
 
 def damaged(file: Path, line: int, why: str = "its checksum does not fit") -> DataError:
-    """What to raise for a line of a recording; the first one is line 1."""
+    """Return what to raise for a line of a recording; the first one is line 1."""
     return DataError(f"{quote(str(file))} is damaged at line {line}: {why}")
 
 
@@ -121,7 +121,7 @@ def _blocks(file: Path) -> Iterator[bytes]:
                 if len(rest) > LONGEST:
                     raise DataError(f"{quote(str(file))} is not a recording of d9m: no line ends")
             if seals.opened(rest[:-1]) is not None:
-                raise damaged(file, passed + 1, "its end is another")
+                raise damaged(file, passed + 1, "its last line was changed")
     except OSError as error:
         raise DataError(f"cannot read {quote(str(file))}: {reason(error)}") from None
 
@@ -141,7 +141,9 @@ def _alike(mine: bytes, its: bytes) -> int:
 
 
 def _ops(lines: bytes, end: int) -> int:
-    """Where the complete lines end, of those before `end`, that are ops from the beginning on."""
+    """Return where the complete lines end, of those before `end`, that are ops from the beginning
+    on.
+    """
     if not lines.startswith(b'["o"'):
         return 0
     whole = lines.rfind(b"\n", 0, end) + 1

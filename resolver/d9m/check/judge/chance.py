@@ -39,7 +39,7 @@ def silence(usual: Sequence[Reading], advised: Sequence[Reading]) -> float:
 
 
 def _all_before(before: int, after: int, odd: int) -> float:
-    """How likely all odd ones of `before + after` lie before, if they lie anywhere."""
+    """Return how likely all odd ones of `before + after` lie before, if they lie anywhere."""
     return math.comb(before, odd) / math.comb(before + after, odd) if before else 1.0
 
 

@@ -1,4 +1,4 @@
-"""What the knowledge base says of each probe here, and whether the machine agrees."""
+"""The records' claim about each probe here, and whether the machine agrees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the processes of one arm saw, as one result: how often a call differed, and by how much."""
+"""The results of all processes of an arm as one: how often calls differed, and by how much."""
 
 from __future__ import annotations
 
@@ -31,11 +31,8 @@ class ArmResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """Median of one call."""
     quartiles: tuple[float, float] | None = None
     """Between which half of the calls lie, in seconds."""
-    only_between_starts: bool = False
-    """Every process repeats itself; they differ from each other."""
     failed: str | None = None
     """Why a process did not finish it."""
-    warned: list[str] = []
     digest: str | None = None
     """Of the result, where there was only one."""
     same_as: str | None = None
@@ -83,12 +80,10 @@ def united(readings: Sequence[Reading]) -> ArmResult:
     for reading in ran:
         counts.update(reading.digests)
     raised = failed = absent = None
-    warned: dict[str, None] = {}
     for reading in readings:
         raised = raised or reading.raised
         failed = failed or reading.failed
         absent = absent or reading.absent
-        warned.update(dict.fromkeys(reading.warned))
     return ArmResult(
         repeats=counts.total(),
         processes=len(ran),
@@ -101,9 +96,7 @@ def united(readings: Sequence[Reading]) -> ArmResult:
         raised=raised,
         seconds=_median([reading.seconds for reading in ran if reading.seconds is not None]),
         quartiles=_middle([reading.quartiles for reading in ran if reading.quartiles is not None]),
-        only_between_starts=len(counts) > 1 and all(len(reading.digests) == 1 for reading in ran),
         failed=failed or absent,
-        warned=list(warned),
         digest=next(iter(counts)) if len(counts) == 1 else None,
     )
 

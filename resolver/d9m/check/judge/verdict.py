@@ -54,7 +54,7 @@ class ProbeVerdict(msgspec.Struct, frozen=True):
 
 
 class Proofs(msgspec.Struct, frozen=True):
-    """What a probe showed of itself, in the default and the advised arm."""
+    """Proofs that a probe works, from the default and the advised arm."""
 
     controls: tuple[int, ...] = ()
     """Distinct results where nothing could vary."""
@@ -83,18 +83,16 @@ class Proofs(msgspec.Struct, frozen=True):
 def judge(
     arms: Mapping[str, ArmResult], proofs: Proofs, dtype: str, tolerance: float | None
 ) -> ProbeVerdict:
-    """Every verdict of the contract. A difference needs no statistics; silence never says
-    deterministic.
-    """
+    """Return the verdict. A difference needs no statistics; its absence is no proof."""
     default, advised = arms.get("default"), arms.get("advised")
     if default is None:
         return _blind("not run")
     if default.failed or default.raised:
         return _blind(default.failed or _refusal(default.raised or ""))
     if proofs.stable is False:
-        return _blind("the control run varies, in which nothing can meet: the prober is at fault")
+        return _blind("the control run is nondeterministic: the probe itself is at fault")
     if not all(proofs.planted):
-        return _blind("a planted change of 1 ulp was not seen: the prober is at fault")
+        return _blind("a planted change of 1 ulp was not seen: the probe itself is at fault")
     varies = varies_by_default(arms)
     if advised is None or advised.failed:
         reason = f"with the advised settings: {advised.failed if advised else 'not run'}"
@@ -108,7 +106,7 @@ def judge(
     if wrong:
         return ProbeVerdict("value-mismatch", wrong)
     if advised.varies:
-        return ProbeVerdict("not-fixed", "" if varies else "varies only with the advised settings")
+        return ProbeVerdict("not-fixed", "" if varies else "only with the advised settings")
     return _quiet_when_advised(arms, proofs, varies)
 
 
@@ -123,7 +121,7 @@ def _quiet_when_advised(
     if unfilled is not None and unfilled.varies:
         return ProbeVerdict(
             "uninitialised-read",
-            "it reads memory that nothing has written; filling new memory hides that",
+            "reads uninitialised memory; filling new memory hides that",
         )
     for name in GUARDS:
         stopped = (arms[name].failed or arms[name].raised) if name in arms else None
@@ -132,18 +130,18 @@ def _quiet_when_advised(
     if varies and proofs.silence > CHANCE:
         return ProbeVerdict(
             "inconclusive",
-            "it differs in too few calls or processes to say that the advice fixes it",
+            "too few calls or processes differ to say that the advice fixes it",
         )
     if varies:
         return ProbeVerdict("fixed-by-advice")
     if asis is not None and asis.varies:
         return ProbeVerdict("nondeterministic", "only in your environment")
     if proofs.sighted is False:
-        return _blind("blind: another order of the inputs gives the same bits")
+        return _blind("blind: another order of the inputs gives the same result")
     if min(arms[name].repeats for name in ("default", "advised")) < FEWEST:
         return _blind("too few repeats")
     if single is not None and single.digest is not None and single.digest != arms["default"].digest:
-        return ProbeVerdict("config-dependent", "other bits with one thread")
+        return ProbeVerdict("config-dependent", "different results with one thread")
     return ProbeVerdict("no-difference-seen")
 
 
@@ -156,7 +154,7 @@ def _allowed(proofs: Proofs, dtype: str, tolerance: float | None) -> float:
 
 
 def _wrong(proofs: Proofs, tolerance: float) -> str:
-    """What is wrong with the values under the advised settings; empty: nothing."""
+    """Return what is wrong with the values under the advised settings; empty: nothing."""
     advised, default = proofs.references.get("advised"), proofs.references.get("default")
     if advised is None:
         return ""

@@ -1,1 +1,1 @@
-"""What a check runs: probes, and the arms that they run in."""
+"""The plan of a check: probes, and the arms that they run in."""

@@ -1,6 +1,4 @@
-"""The arms of a probe: which settings stand in its process before it starts, and which statements
-run first.
-"""
+"""The arms of a probe: the settings of its process, and the statements that run first."""
 
 from __future__ import annotations
 
@@ -44,7 +42,7 @@ def arms(
     variables: Mapping[str, str],
     full: bool = False,
 ) -> list[Arm]:
-    """All arms for one framework, in the order of the report."""
+    """Return all arms for one framework, in the order of the report."""
     cleared, removed = _cleared(kb, variables)
     default = Arm("default", cleared, removed)
     own = environment.device == "cpu" or _touched(kb, variables)
@@ -63,9 +61,7 @@ def arms(
 
 
 def with_switches(kb: KnowledgeBase, environment: Environment, advice: Advice) -> Advice:
-    """The advice, with the switches that make an op raise: alone, such an op gets no advice to turn
-    them on.
-    """
+    """Return the advice with the settings that make an op raise: alone, such an op gets none."""
     wanted: list[Demand] = []
     for label, _id, solution in kb.with_required(_switches(advice)):
         wanted += demands(kb, environment, label, solution.settings)
@@ -89,8 +85,8 @@ def _env_settings(kb: KnowledgeBase) -> list[Setting]:
 
 
 def _cleared(kb: KnowledgeBase, variables: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """What to set and to unset so that no determinism setting is left; a list keeps its other
-    items.
+    """Return what to set and to unset so that no determinism setting is left; a list keeps its
+    other items.
     """
     keep: dict[str, str] = {}
     remove: list[str] = []
@@ -107,33 +103,31 @@ def _cleared(kb: KnowledgeBase, variables: Mapping[str, str]) -> tuple[dict[str,
 
 
 def _wanted(kb: KnowledgeBase, name: str) -> set[str]:
-    """Every value that some solution gives a knob."""
+    """Return every value that some solution gives a setting."""
     found: set[str] = set()
-    for turn in _turns(kb):
-        if turn.set == name:
-            found.update(turn.to)
+    for change in _changes(kb):
+        if change.set == name:
+            found.update(change.to)
     return found
 
 
-def _turns(kb: KnowledgeBase) -> Iterator[SettingChange]:
+def _changes(kb: KnowledgeBase) -> Iterator[SettingChange]:
     for solution in kb.solutions.values():
         yield from solution.settings
 
 
 def _touched(kb: KnowledgeBase, variables: Mapping[str, str]) -> bool:
-    """Whether somebody set a variable that a solution turns; seeds alone make no arm of their
-    own.
-    """
-    knobs = {turn.name for turn in _turns(kb)} - _seeds(kb)
-    return any(setting.name in variables and setting.name in knobs for setting in _env_settings(kb))
+    """Whether a variable is set that a solution sets; seeds do not count."""
+    names = {change.name for change in _changes(kb)} - _seeds(kb)
+    return any(setting.name in variables and setting.name in names for setting in _env_settings(kb))
 
 
 def _seeds(kb: KnowledgeBase) -> set[str]:
-    """What every reproducible program sets, whichever ops it calls."""
+    """Return what every reproducible program sets, whichever ops it calls."""
     found: set[str] = set()
     for ingredient in kb.ingredients.values():
         if ingredient.scope == "run":
-            found.update(turn.name for turn in ingredient.settings)
+            found.update(change.name for change in ingredient.settings)
     return found
 
 

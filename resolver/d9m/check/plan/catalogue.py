@@ -71,12 +71,12 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def item(self) -> str:
-        """What to ask the knowledge base."""
+        """Return what to ask the knowledge base."""
         return f"{self.ask or self.op}:{self.direction}"
 
 
 class Collective(Probe, frozen=True, kw_only=True):
-    """An op of several processes, each of which brings values of its own."""
+    """An op of several processes, each with its own values."""
 
     ranks: int = 2
     """With fewer, nothing can be seen."""
@@ -96,14 +96,14 @@ class ProbeList(msgspec.Struct, frozen=True):
 
 
 class Together(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the processes of several ranks are probed: ``probes/<framework>/together/``."""
+    """Settings for probes of several ranks: ``probes/<framework>/together/``."""
 
     vary: dict[str, list[str]] = {}
     """Variable -> values that are an arm of their own on GPUs."""
 
 
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What else there is to say of a framework, in its ``about.yaml``."""
+    """Other facts about a framework: its ``about.yaml``."""
 
     fill: str | None = None
     """The setting that fills new memory with a known value; its statement takes True or False."""
@@ -120,32 +120,12 @@ class Selected(msgspec.Struct, frozen=True):
         return f"{self.probe.id} {self.dtype}"
 
     def exercise(self, rungs: list[Rung], turn: int = 0) -> Exercise:
-        """What the worker gets. `turn`: another one makes other inputs."""
-        probe = self.probe
-        return Exercise(
-            key=self.key,
-            id=probe.id,
-            dtype=self.dtype,
-            turn=turn,
-            rungs=rungs,
-            direction=probe.direction,
-            gradient=probe.gradient,
-            requires=probe.requires,
-            inputs=probe.inputs,
-            setup=probe.setup,
-            call=probe.call,
-            permute=probe.permute,
-            reverse=probe.reverse,
-            control=probe.control,
-            reference=probe.reference,
-            reseed=probe.reseed,
-        )
+        """Return what the worker gets. `turn`: another one makes other inputs."""
+        return Exercise(key=self.key, dtype=self.dtype, turn=turn, rungs=rungs, probe=self.probe)
 
 
 def framework_named(kb: KnowledgeBase, text: str) -> str:
-    """The framework that a name or an alias stands for. Raises UsageError for one without
-    probes.
-    """
+    """Return the framework of a name or an alias. Raises UsageError for one without probes."""
     found = kb.meta.aliases.get(text.lower())
     if found not in FRAMEWORKS:
         raise UsageError(f"--framework {quote(text)}: d9m has no probes of it", allowed=FRAMEWORKS)
@@ -154,7 +134,7 @@ def framework_named(kb: KnowledgeBase, text: str) -> str:
 
 @functools.cache
 def probes(framework: str) -> tuple[Probe, ...]:
-    """All probes of a framework, a family after the other."""
+    """Return all probes of a framework, a family after the other."""
     found: list[Probe] = []
     for file in sorted(_folder(framework).iterdir(), key=lambda file: file.name):
         if file.name.endswith(".yaml") and file.name != ABOUT:
@@ -233,5 +213,8 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 def adapter(framework: str) -> str:
-    """The text that tells the worker how to meet a framework."""
-    return (_folder(framework) / "adapter.py").read_text("utf-8")
+    """Return the text that tells the worker how to meet a framework."""
+    text = (_folder(framework) / "adapter.py").read_text("utf-8")
+    if framework == "torch":
+        return text
+    return (_folder("arrays.py")).read_text("utf-8") + text

@@ -1,4 +1,4 @@
-"""How much a check tries."""
+"""The effort of a check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Effort(msgspec.Struct, frozen=True):
-    """How much is tried."""
+    """Numbers of repeats and processes, and limits of time."""
 
     repeats: int = 32
     processes: int = 3

@@ -1,4 +1,4 @@
-"""Which probes to run: all that fit, or those that somebody named."""
+"""The probes to run: all that fit, or those that were named."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from d9m.resolve import op_lookup
 from d9m.resolve.op_lookup import OpCall
 
 
-class ProbeWish(msgspec.Struct, frozen=True):
-    """What is to be probed."""
+class ProbeRequest(msgspec.Struct, frozen=True):
+    """A request for probes."""
 
     ops: list[str] | None = None
     """Names of probes, of records, or of ops as `d9m advise` takes them; None: all."""
@@ -27,17 +27,17 @@ class ProbeWish(msgspec.Struct, frozen=True):
 
 
 def select(
-    kb: KnowledgeBase, environment: Environment, probes: Iterable[Probe], wish: ProbeWish
+    kb: KnowledgeBase, environment: Environment, probes: Iterable[Probe], request: ProbeRequest
 ) -> list[Selected]:
     """The probes to run on the environment's device. Raises UsageError for an item without one."""
     here = [probe for probe in probes if environment.device in probe.devices]
-    if wish.ops is not None:
-        here = named(kb, environment, here, wish.ops)
-    elif wish.quick:
+    if request.ops is not None:
+        here = named(kb, environment, here, request.ops)
+    elif request.quick:
         here = [probe for probe in here if probe.quick]
     found: list[Selected] = []
     for probe in here:
-        dtypes = probe.dtypes if wish.full else probe.dtypes[:1]
+        dtypes = probe.dtypes if request.full else probe.dtypes[:1]
         found += [Selected(probe, dtype) for dtype in dtypes]
     return found
 
@@ -45,7 +45,9 @@ def select(
 def named(
     kb: KnowledgeBase, environment: Environment, probes: Sequence[Probe], items: Iterable[str]
 ) -> list[Probe]:
-    """Those that the items name, each once. Raises UsageError for an item that names none."""
+    """Return those that the items name, each once. Raises UsageError for an item that names
+    none.
+    """
     ops = {probe.id: _ops(kb, environment, op_syntax.parse(probe.item)) for probe in probes}
     found: dict[str, Probe] = {}
     for item in items:
@@ -64,7 +66,7 @@ def named(
 
 
 def _ops(kb: KnowledgeBase, environment: Environment, query: Query) -> list[OpCall]:
-    """The ops that a name stands for, as `d9m advise` understands it; none that it knows: none."""
+    """Return the ops that a name means to `d9m advise`; an unknown name means none."""
     try:
         return list(op_lookup.find(kb, environment, query).ops)
     except UsageError:
@@ -110,7 +112,7 @@ def _between_processes(
     query: Query,
     meant: Sequence[OpCall],
 ) -> UsageError | None:
-    """What to say of an item that names a collective, which no process runs alone."""
+    """Return what to say of an item that names a collective, which no process runs alone."""
     for framework in dict.fromkeys(probe.framework for probe in probes):
         for probe in catalogue.collectives(framework):
             own = _ops(kb, environment, op_syntax.parse(probe.item))

@@ -19,7 +19,7 @@ ARMS = ("default", "advised")
 
 Alike = Literal["same", "differs", "not comparable"]
 
-_VARIES = "varies by itself"
+_VARIES = "nondeterministic"
 _RAISED = "raised"
 
 
@@ -88,7 +88,7 @@ def _impossible(report: Report) -> Iterator[str]:
     seen: set[tuple[str, str]] = set()
     for probe in report.probes:
         if (probe.id, probe.dtype) in seen:
-            yield f"{quote(probe.id)} {quote(probe.dtype)} is there twice"
+            yield f"{quote(probe.id)} {quote(probe.dtype)} occurs twice"
         seen.add((probe.id, probe.dtype))
         for name, arm in probe.arms.items():
             for why in _impossible_arm(arm):
@@ -156,7 +156,7 @@ def _pairs(first: Report, second: Report) -> Iterator[Pair]:
 
 
 def _unlike(first: Report, second: Report) -> list[str]:
-    """What differs of all that bits depend on."""
+    """Return what differs of all that bits depend on."""
     shared = _frameworks(first) & _frameworks(second)
     left, right = _model(first, shared), _model(second, shared)
     return [name for name in {**left, **right} if left.get(name) != right.get(name)]
@@ -192,7 +192,7 @@ def _machine(report: Report) -> dict[str, Any]:
 
 
 def _facts(report: Report) -> dict[str, Any]:
-    """What the frameworks say of themselves: ``torch cuda`` -> ``12.4``."""
+    """Return what the frameworks say of themselves: ``torch cuda`` -> ``12.4``."""
     found: dict[str, Any] = {}
     for name, own in report.frameworks.items():
         for key, value in own.items():
@@ -239,7 +239,9 @@ def odd(reports: Sequence[Report]) -> list[OddResult]:
 
 
 def _device(report: Report) -> dict[str, Any]:
-    """What has to be the same for two devices to be twins; GPUs may sit in different machines."""
+    """Return what has to be the same for two devices to be twins; GPUs may sit in different
+    machines.
+    """
     facts = {name: repr(value) for name, value in _facts(report).items()}
     return {
         "device": report.device,

@@ -56,7 +56,7 @@ class Meeting(msgspec.Struct, frozen=True):
 
 
 class MeetingResult(msgspec.Struct, frozen=True):
-    """What came of a meeting; on every rank but the first, nothing."""
+    """The result of a meeting; empty on every rank but the first."""
 
     meeting: Meeting
     reports: list[str] = []
@@ -76,8 +76,8 @@ def unite(
 ) -> Report | None:
     """The report on all ranks; None on every rank but the first.
 
-    A rank that does not answer is a note in the report: nobody waits for it twice, nor longer than
-    `patience` says."""
+    A rank that does not answer is a note in the report. The others wait for it once, at most as
+    long as `patience` says."""
     began = time.monotonic()
     asked = msgspec.structs.replace(machine.asked, device=own.device)
     environment = describe(kb, asked)
@@ -85,8 +85,8 @@ def unite(
         return own if rank.number == 0 else None
     if FRAMEWORK not in environment.packages:
         note = (
-            f"ranks are brought together by {FRAMEWORK}, which is not installed here: each was "
-            "left alone"
+            f"collectives need {FRAMEWORK}, which is not installed here: each rank was checked "
+            "separately"
         )
         return _with(own, [], [], [note], lost=1) if rank.number == 0 else None
     every = [probe for probe in catalogue.collectives(FRAMEWORK) if own.device in probe.devices]
@@ -94,7 +94,7 @@ def unite(
     several = arms.arms(
         kb,
         environment,
-        advice_for(kb, asked, chosen, question.wish.ops),
+        advice_for(kb, asked, chosen, question.request.ops),
         FRAMEWORK,
         machine.variables,
     )
@@ -181,7 +181,7 @@ def _failures(held: Iterable[MeetingResult]) -> Iterator[str]:
     for result in held:
         if result.failed:
             arm = result.meeting.arm.name
-            yield f"{arm}: the ranks lost each other, and nothing more was tried: {result.failed}"
+            yield f"{arm}: the ranks lost contact, and nothing more was tried: {result.failed}"
 
 
 def _idle(every: Iterable[Collective], rank: Rank) -> Iterator[str]:
@@ -245,7 +245,7 @@ def _meet(
 
 
 def joined(readings: Sequence[Reading]) -> Reading:
-    """What all ranks saw in one meeting, as one: it varied if it varied for any of them."""
+    """Return what all ranks saw in one meeting, as one: it varied if it varied for any of them."""
     idle = next((reading for reading in readings if not reading.ran), None)
     if idle is not None:
         return idle

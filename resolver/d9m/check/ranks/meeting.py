@@ -1,4 +1,4 @@
-"""Which of several processes this is, when a launcher started one for each device."""
+"""The rank of this process, when a launcher started one for each device."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 
 
 def find(variables: Mapping[str, str]) -> Rank | None:
-    """The rank of this process; None: nobody launched several. Raises UsageError for variables that
-    make no sense.
+    """Return the rank of this process; None: there is only one. Raises UsageError for variables
+    that contradict each other.
     """
     if int_of(variables, "WORLD_SIZE", 1) < 2:
         return None
@@ -72,7 +72,7 @@ def own_device(rank: Rank, device: str, variables: Mapping[str, str]) -> dict[st
         return {name: str(rank.local)}
     seen = [item.strip() for item in variables[name].split(",") if item.strip()]
     if len(seen) < 2:
-        return {}  # the launcher has chosen, or somebody hides them all
+        return {}  # the launcher has chosen, or all are hidden
     if rank.local >= len(seen):
         raise UsageError(f"{name}={variables[name]} leaves no device for LOCAL_RANK={rank.local}")
     return {name: seen[rank.local]}

@@ -11,7 +11,7 @@ from d9m.render.junit import Suite, add_output, fail, skip
 
 
 def render(kb: KnowledgeBase, report: Report) -> str:
-    """A case for each setting, probe and odd rank. A finding fails, an unknown is skipped."""
+    """Return a case for each setting, probe and odd rank: findings fail, unknowns are skipped."""
     suite = Suite("d9m check", report.seconds)
     for setting in report.settings:
         _setting(suite, setting)
@@ -19,7 +19,7 @@ def render(kb: KnowledgeBase, report: Report) -> str:
         _probe(suite, probe)
     for odd in report.odd:
         case = suite.case("ranks", f"{odd.probe} {odd.dtype} {odd.arm}")
-        fail(case, f"other bits than like devices: rank {_listed(odd.ranks)}")
+        fail(case, f"differs from devices of its kind: rank {_listed(odd.ranks)}")
     return suite.text([verdict.sentences(report), *text.notes(kb, report)])
 
 

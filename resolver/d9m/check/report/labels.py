@@ -1,4 +1,4 @@
-"""What a probe is called, what its arms saw, and what our record says of it, in words."""
+"""The name of a probe, what its arms saw, and what our record says of it, in words."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from d9m.check.plan.catalogue import Probe
 from d9m.check.result import ProbeResult
 
 RECORDS = {
-    "no-known-source": "our records name no reason why it would differ",
-    "deterministic": "our record says that it repeats without any setting",
-    "solved": "our record says that it repeats with the advised settings",
+    "no-known-source": "our records know of no nondeterminism in it",
+    "deterministic": "our record says that it is deterministic without settings",
+    "solved": "our record says that it is deterministic with the advised settings",
     "depends": "our record says that it depends on the call",
     "unknown": "our records do not cover it",
     "raises": "our record says that it raises an error with the advised settings",
-    "unsolved": "our record says that it can differ between runs, whatever is set",
+    "unsolved": "our record says that it is nondeterministic and no setting fixes it",
 }
 """Outcome that a record gives -> the sentence for it."""
 
 
 def labels(probes: Sequence[ProbeResult | Probe]) -> dict[str, str]:
-    """Id of a probe -> its op, and its own name where several exercise that op."""
+    """Return probe id -> its op, with its own name where several probes exercise that op."""
     ids = {probe.id: probe for probe in probes}
     plain = {id_: _op(probe) for id_, probe in ids.items()}
     often = Counter(plain.values())
@@ -39,17 +39,17 @@ def _op(probe: ProbeResult | Probe) -> str:
 
 
 def short(id_: str) -> str:
-    """``torch/index-add`` -> index-add."""
+    """Return ``index-add`` of ``torch/index-add``."""
     return id_.partition("/")[2]
 
 
 def label(probe: ProbeResult, known: dict[str, str]) -> str:
-    """With its element type where that is not the usual one."""
+    """Return the name of a probe, with its element type unless that is float32."""
     return known[probe.id] if probe.dtype == "float32" else f"{known[probe.id]} {probe.dtype}"
 
 
 def counted(arm: ArmResult | None) -> str:
-    """How many repeats differed from the most common result: ``90 of 95``."""
+    """Return how many calls differed from the most common result: ``90 of 95``."""
     if arm is None or arm.failed == "not run":
         return "not run"
     if arm.failed:
@@ -57,14 +57,14 @@ def counted(arm: ArmResult | None) -> str:
     return "raises" if arm.raised else f"{arm.differing} of {max(0, arm.repeats - 1)}"
 
 
-def as_it_is(probe: ProbeResult) -> ArmResult | None:
-    """The user's own environment; where that was not run, no setting at all."""
+def current(probe: ProbeResult) -> ArmResult | None:
+    """Return the arm with the user's own settings; where that was not run, the one without."""
     own = probe.arms.get("as-is")
     return probe.arms.get("default") if own is None or own.failed == "not run" else own
 
 
 def cost(probe: ProbeResult) -> str:
-    """How many times as long a call takes with the advice; 1 where noise hides the difference."""
+    """Return how many times as long a call takes with the advice; 1 within the noise."""
     advised = probe.arms.get("advised")
     if probe.cost is None or advised is None or advised.raised:
         return "–"
@@ -75,7 +75,7 @@ def cost(probe: ProbeResult) -> str:
 
 
 def record_says(probe: ProbeResult) -> str:
-    """The sentence about the record; that of the default where only the default contradicts it."""
+    """Return the sentence about the record; of the default where only that contradicts it."""
     if (
         probe.kb == "contradicts"
         and probe.expected == "solved"

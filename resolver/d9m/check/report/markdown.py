@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from d9m.check.report import ops, text, verdict
 from d9m.check.report.labels import (
-    as_it_is,
     cost,
     counted,
+    current,
     evidence_command,
     label,
     labels,
@@ -50,7 +50,7 @@ def _probes(report: Report) -> Iterable[str]:
             worth.append(probe)
     worth.sort(key=lambda probe: (probe.kb != "contradicts", probe.verdict == "inconclusive"))
     if worth:
-        head = ("op", "as it is", "with advice", "time", "verdict", "")
+        head = ("op", "current settings", "advised settings", "time", "verdict", "")
         yield _table(head, [_row(probe, label(probe, known)) for probe in worth])
     same = len(report.probes) - len(worth)
     if same:
@@ -64,7 +64,7 @@ def _row(probe: ProbeResult, name: str) -> tuple[str | None, ...]:
             f"{record_says(probe)}: please send us this run with `{evidence_command(probe)}`"
         )
     said = ". ".join(filter(None, remarks))
-    arms = counted(as_it_is(probe)), counted(probe.arms.get("advised"))
+    arms = counted(current(probe)), counted(probe.arms.get("advised"))
     return name, *arms, cost(probe), probe.verdict, said
 
 
@@ -78,5 +78,5 @@ def _cell(text: str | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """On one line, and no markup of its own."""
+    """Return text on one line, without markup."""
     return text.replace("\n", " ").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""The table of ops in a report: what differed, as it is and with the advice."""
+"""The table of ops in a report: what differed, with the current and the advised settings."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from d9m.check.report.labels import (
-    as_it_is,
     cost,
     counted,
+    current,
     evidence_command,
     label,
     labels,
@@ -42,7 +42,7 @@ ORDER = (
     "config-dependent",
     "fixed-by-advice",
 )
-"""Verdicts with a row of their own, worst first. Silence and what could not decide are counted."""
+"""Verdicts that get a row, worst first; the others are counted."""
 
 GOOD, BAD, DOUBT = Span("✓", "good"), Span("✗", "bad"), Span("!", "doubt")
 
@@ -76,9 +76,9 @@ def _place(probe: ProbeResult) -> tuple[bool, bool, int]:
 def _table(page: Page, rows: Sequence[ProbeResult], known: dict[str, str], verbose: bool) -> None:
     width = min(page.width - COLUMNS, max(20, *(len(label(probe, known)) for probe in rows)))
     page.line(
-        Span("Ops".ljust(width + 6) + "repeats that differed", "head"), Span("      time", "head")
+        Span("Ops".ljust(width + 6) + "calls that differed", "head"), Span("      time", "head")
     )
-    page.line(Span(" " * (width + 6) + "as it is    with advice", "dim"))
+    page.line(Span(" " * (width + 6) + "current     with advice", "dim"))
     seen: dict[str, int] = {}
     for probe in rows:
         seen[probe.verdict] = seen.get(probe.verdict, 0) + 1
@@ -90,7 +90,7 @@ def _table(page: Page, rows: Sequence[ProbeResult], known: dict[str, str], verbo
 
 
 def _row(page: Page, probe: ProbeResult, name: str, width: int) -> None:
-    columns = f"{counted(as_it_is(probe)):<12}{counted(probe.arms.get('advised')):<15}{cost(probe)}"
+    columns = f"{counted(current(probe)):<12}{counted(probe.arms.get('advised')):<15}{cost(probe)}"
     *above, last = textwrap.wrap(name, width, break_on_hyphens=False) or [name]
     sign = _sign(probe)
     for at, part in enumerate([*above, last]):
@@ -109,15 +109,13 @@ def _sign(probe: ProbeResult) -> Span:
 
 
 def _remarks(probe: ProbeResult) -> Iterator[str]:
-    """What the numbers do not say."""
-    own = as_it_is(probe)
+    """Yield what the numbers do not say."""
+    own = current(probe)
     if varies_in(probe, "default") and own is not None and not own.varies:
-        yield f"with more threads than cores, and no setting: {counted(probe.arms['default'])}"
+        yield f"without settings, with more threads than cores: {counted(probe.arms['default'])}"
     if probe.reason and probe.verdict != "raises":
         yield probe.reason
-    if probe.kb == "contradicts":
-        yield f"{record_says(probe)}: please send us this run"
-    if probe.kb == "fills":
+    if probe.kb in ("contradicts", "fills"):
         yield f"{record_says(probe)}: please send us this run"
 
 
@@ -132,7 +130,7 @@ def _same(page: Page, same: Sequence[ProbeResult], known: dict[str, str], verbos
     more = "" if own is not None and own.processes > 3 else "; --full is stricter"
     text = (
         f"{who} identical in every repeat. A difference in fewer than {calls} calls, or "
-        f"between fewer than {starts} program starts, could have been missed{more}."
+        f"between fewer than {starts} program starts, may have been missed{more}."
     )
     page.marked(GOOD, "", text)
     if verbose:
@@ -140,7 +138,7 @@ def _same(page: Page, same: Sequence[ProbeResult], known: dict[str, str], verbos
 
 
 def _rarer(bound: float) -> str:
-    """A bound as people say it: 3 of 100."""
+    """Return a bound as people say it: 3 of 100."""
     return (
         f"{math.ceil(min(bound, 1.0) * 100)} of 100"
         if bound >= 0.01
@@ -159,7 +157,7 @@ def _undecided(page: Page, report: Report, known: dict[str, str], verbose: bool)
 
 
 def _other_arms(page: Page, report: Report, known: dict[str, str]) -> None:
-    """Arms that no advice makes: a variable at each of its values."""
+    """Write the arms that try a variable at each of its values."""
     for probe in report.probes:
         tried = [f"{arm} {counted(found)}" for arm, found in probe.arms.items() if "=" in arm]
         if tried:
@@ -167,7 +165,7 @@ def _other_arms(page: Page, report: Report, known: dict[str, str]) -> None:
 
 
 def values(report: Report) -> str:
-    """What the probes proved of themselves, in sentences; empty where nothing ran."""
+    """Return what the probes proved of themselves; empty where nothing ran."""
     probes = report.probes
     wrong = sum(map(_is_wrong, probes))
     right = sum(probe.proofs.value is not None and not _is_wrong(probe) for probe in probes)
@@ -193,7 +191,7 @@ def _rank_place(rank: RankDevice) -> str:
 
 
 def odd_devices(report: Report) -> Iterator[str]:
-    """Devices that should be twins of others and are not."""
+    """Yield a sentence for each device that differs from devices of its kind."""
     for ranks in dict.fromkeys(tuple(odd.ranks) for odd in report.odd):
         own = [odd for odd in report.odd if tuple(odd.ranks) == ranks]
         places = [rank for rank in report.ranks if rank.number in ranks]
@@ -201,23 +199,23 @@ def odd_devices(report: Report) -> Iterator[str]:
         what = ", ".join(dict.fromkeys(short(odd.probe) for odd in own))
         others = own[0].of - len(ranks)
         than = (
-            f"other bits than {others} devices like {'it' if len(ranks) == 1 else 'them'}"
+            f"results differ from {others} devices of {'its' if len(ranks) == 1 else 'their'} kind"
             if others
-            else "bits that differ"
+            else "results differ"
         )
         yield f"{who or 'rank ' + ', '.join(map(str, ranks))}: {than} in {what}"
 
 
 def against(found: AgainstResult) -> Iterator[tuple[Span, str]]:
-    """How the advised results compare with those of the reference."""
+    """Yield how the advised results compare with those of the reference."""
     for name, (here, there) in found.other.items():
         yield DOUBT, f"{name} is {here} here and {there} in {found.file}: nothing was compared"
     all_ = len(found.same) + len(found.differing)
     if found.differing:
-        yield BAD, f"other bits than {found.machine} in {', '.join(found.differing)}"
+        yield BAD, f"differs from {found.machine} in {', '.join(found.differing)}"
     if all_:
         sign = DOUBT if found.differing else GOOD
-        count = f"{len(found.same)} of {all_} {'result has' if all_ == 1 else 'results have'}"
-        yield sign, f"{count} the bits of {found.machine}"
+        equal = "result equals that" if all_ == 1 else "results equal those"
+        yield sign, f"{len(found.same)} of {all_} {equal} of {found.machine}"
     if found.missing and not found.other:
         yield DOUBT, f"not compared: {', '.join(found.missing)}"

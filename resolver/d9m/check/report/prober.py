@@ -27,7 +27,7 @@ def selftest(facts: Sequence[SelftestFact], width: int = WIDTH) -> Page:
     page = Page(width)
     holds = all(fact.holds for fact in facts)
     page.paragraph(
-        "The prober sees what there is to see."
+        "The probes see every difference that they should."
         if holds
         else "Do not trust the verdicts of this installation.",
         style="good" if holds else "bad",
@@ -58,18 +58,18 @@ def comparison(found: ReportComparison, width: int = WIDTH) -> Page:
 
 
 def _comparison_verdict(found: ReportComparison) -> Iterator[str]:
-    """The result, then what keeps it from being whole."""
+    """Yield the result, then why it is incomplete."""
     if found.result == "differs":
-        yield "The two machines give different bits."
+        yield "Results differ between the two machines."
     elif found.result == "same":
-        yield "The two machines give the same bits."
+        yield "The two machines give the same results, bit for bit."
     elif found.unlike:
         unlike = ", ".join(found.unlike)
-        yield f"The two machines are not alike ({unlike}): their bits cannot be compared."
+        yield f"The two machines are not alike ({unlike}): their results cannot be compared."
     elif not found.count("same"):
         yield "Nothing in these reports can be compared."
     else:
-        yield "What could be compared gives the same bits."
+        yield "What could be compared is the same, bit for bit."
         if count := len(found.uncompared()):
             probes = "1 probe" if count == 1 else f"{count} probes"
             yield f"{probes} could not be compared."

@@ -34,7 +34,7 @@ def render(kb: KnowledgeBase, report: Report, verbose: bool = False, width: int 
 
 
 def machine(kb: KnowledgeBase, report: Report) -> list[str]:
-    """Hardware and packages."""
+    """Return the hardware and packages."""
     host = report.host
     gpus = Counter(map(_gpu, host.gpus))
     found = [gpu if count == 1 else f"{count} × {gpu}" for gpu, count in gpus.items()]
@@ -53,7 +53,7 @@ def _gpu(gpu: Gpu) -> str:
 
 
 def extent(report: Report) -> str:
-    """How much was run, and on what."""
+    """Return how much was run, and on what."""
     if report.settings_only:
         return f"settings only · records of {report.d9m.kb_date}"
     arms = [probe.arms["default"] for probe in report.probes if "default" in probe.arms]
@@ -113,7 +113,7 @@ def _settings(page: Page, report: Report) -> None:
 def _setting(page: Page, check: SettingCheck) -> None:
     name = check.name if check.found is None else f"{check.name}={check.found}"
     said = {
-        "ok": "" if check.found is not None else "not set, as it must be",
+        "ok": "" if check.found is not None else "not set, as required",
         "missing": "not set",
         "wrong": f"must be {check.expected}" if check.expected else "",
         "forbidden": "must not be set",
@@ -153,7 +153,7 @@ def _ranks(page: Page, report: Report) -> None:
     page.line(Span("Ranks", "head"))
     if not report.odd:
         page.marked(
-            ops.GOOD, "", f"{len(report.ranks)} ranks: devices of one kind gave the same bits"
+            ops.GOOD, "", f"{len(report.ranks)} ranks: devices of one kind gave the same results"
         )
     for text in ops.odd_devices(report):
         page.marked(ops.BAD, "", text)

@@ -1,4 +1,4 @@
-"""What a check found, as sentences that a colleague could read aloud."""
+"""The verdict of a check, as sentences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def style(report: Report) -> Style:
 
 def _broken(report: Report) -> Iterator[str]:
     if report.interrupted:
-        yield "The check was interrupted; this is what it knew by then."
+        yield "The check was interrupted; this is what it found until then."
 
 
 def _settings(report: Report) -> Iterator[str]:
@@ -58,13 +58,13 @@ def _ops(report: Report) -> Iterator[str]:
         (verdict("value-mismatch"), "{} op gives wrong values.", "{} ops give wrong values."),
         (
             verdict("not-fixed"),
-            "{} op can still differ between runs.",
-            "{} ops can still differ between runs.",
+            "{} op is nondeterministic with the advised settings.",
+            "{} ops are nondeterministic with the advised settings.",
         ),
         (
             alone if verdict("nondeterministic") else 0,
-            "{} op differs in your environment alone.",
-            "{} ops differ in your environment alone.",
+            "{} op is nondeterministic only in your environment.",
+            "{} ops are nondeterministic only in your environment.",
         ),
         (
             verdict("raises"),
@@ -73,8 +73,8 @@ def _ops(report: Report) -> Iterator[str]:
         ),
         (
             verdict("uninitialised-read"),
-            "{} op reads memory that nothing has written.",
-            "{} ops read memory that nothing has written.",
+            "{} op reads uninitialised memory.",
+            "{} ops read uninitialised memory.",
         ),
         (
             verdict("config-dependent"),
@@ -83,8 +83,8 @@ def _ops(report: Report) -> Iterator[str]:
         ),
         (
             len({tuple(odd.ranks) for odd in report.odd}),
-            "{} device differs from those like it.",
-            "{} groups of devices differ from those like them.",
+            "{} device differs from devices of its kind.",
+            "{} groups of devices differ from devices of their kind.",
         ),
         (
             ops(lambda probe: probe.kb == "contradicts"),
@@ -97,8 +97,8 @@ def _ops(report: Report) -> Iterator[str]:
     if report.against is not None:
         yield from _counted(
             len(report.against.differing),
-            "{} result has other bits than the reference.",
-            "{} results have other bits than the reference.",
+            "{} result differs from the reference.",
+            "{} results differ from the reference.",
         )
         if not report.against.same and not report.against.differing:
             yield "No result could be compared with the reference."
@@ -130,20 +130,19 @@ def _good(report: Report) -> str:
     if report.settings_only and not report.settings:
         return "No setting is advised here; nothing was run."
     if report.settings_only:
-        return "Every setting that can be seen from outside is made; nothing was run."
+        return "Every setting that is visible from outside is set; nothing was run."
     if not _ran_well(report):
         return _none_ran(report)
     varied = len({probe.id for probe in report.probes if probe.verdict == "fixed-by-advice"})
     if not varied:
-        return "No op differed between runs."
-    ops = "The one op that differs" if varied == 1 else f"All {varied} ops that differ"
-    return (
-        f"{ops} between runs without settings {'repeats' if varied == 1 else 'repeat'} with them."
-    )
+        return "No nondeterminism seen: no result differed between runs."
+    if varied == 1:
+        return "The one nondeterministic op is deterministic with the advised settings."
+    return f"All {varied} nondeterministic ops are deterministic with the advised settings."
 
 
 def _none_ran(report: Report) -> str:
     for probe in report.probes:
         if any(arm.repeats for arm in probe.arms.values()):
-            return "What ran does not say enough for a verdict."
+            return "The probes that ran are not enough for a verdict."
     return "No probe could run here."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import queue
 import shlex
@@ -28,6 +27,7 @@ from d9m.check.messages import (
     WorkerFault,
     WorkerJob,
 )
+from d9m.check.workers import worker
 from d9m.errors import AbsentError, UsageError, quote
 
 GRACE = 10.0
@@ -41,7 +41,7 @@ TAIL = 4000
 
 
 class Launcher(msgspec.Struct, frozen=True):
-    """Where workers run: an interpreter here, or whatever a command leads to."""
+    """A way to start workers: an interpreter here, or any command."""
 
     command: tuple[str, ...]
     local: bool
@@ -71,15 +71,9 @@ def runner(text: str) -> Launcher:
 
 
 def program(job: WorkerJob) -> str:
-    """The worker and its job as one program for stdin."""
-    worker = (resources.files("d9m.check") / "workers" / "worker.py").read_text("utf-8")
-    sent = msgspec.json.encode(job).decode()
-    return (
-        "import sys\nsys.path[:] = [place for place in sys.path if place]\nimport json\n"
-        f"WORKER = {json.dumps(worker)}\nJOB = {json.dumps(sent)}\nscope = "
-        f"{{'__name__': 'worker'}}\n"
-        "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
-    )
+    """Return the worker and its job as one program for stdin."""
+    text = (resources.files("d9m.check") / "workers" / "worker.py").read_text("utf-8")
+    return worker.program(text, msgspec.json.encode(job).decode())
 
 
 class Worker:
@@ -175,7 +169,7 @@ class Worker:
             return True
 
     def death(self, hung: bool, limit: float) -> str:
-        """Why it ended, in words."""
+        """Return why it ended, in words."""
         if hung:
             self.end()
         code = self._child.wait()
@@ -201,14 +195,14 @@ def events(
     `start`: seconds until a worker has to be ready.
     """
     while True:
-        worker = Worker(launcher, job)
+        running = Worker(launcher, job)
         current: str | None = None
         answered = False
         try:
             while True:
                 hung = False
                 try:
-                    event = worker.event(job.limit + GRACE if answered else start, stopped)
+                    event = running.event(job.limit + GRACE if answered else start, stopped)
                 except TimeoutError:
                     event, hung = None, True
                 if event is None:
@@ -220,9 +214,9 @@ def events(
                 yield event
                 if isinstance(event, (WorkerEnd, Survey, WorkerFault)):
                     return
-            why = worker.death(hung, job.limit if answered else start)
+            why = running.death(hung, job.limit if answered else start)
         finally:
-            worker.end()
+            running.end()
         if current is None:
             yield WorkerFault(why=why)
             return

@@ -1,4 +1,4 @@
-"""What is installed where the workers run: asked of a worker, from metadata alone."""
+"""The machine on which workers run, as a worker describes it from metadata alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from d9m.check.messages import Survey, SurveyJob, WorkerFault
 from d9m.check.workers.launch import Launcher, events
 from d9m.environment.detect import find_device
 from d9m.environment.environment import Setup
-from d9m.environment.interpreter import setup_of
+from d9m.environment.interpreter import setup_of, survey_text
 from d9m.errors import AbsentError
 from d9m.kb.store import KnowledgeBase
 
@@ -22,7 +22,7 @@ DRIVERS = {
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """Where the workers run."""
+    """The machine on which workers run."""
 
     asked: Setup
     variables: dict[str, str]
@@ -42,7 +42,12 @@ def look(kb: KnowledgeBase, launcher: Launcher) -> Machine:
         if package.variable:
             variables.append(package.variable)
     drivers = [path for paths in DRIVERS.values() for path in paths]
-    job = SurveyJob(distributions=sorted(distributions), variables=variables, drivers=drivers)
+    job = SurveyJob(
+        text=survey_text(),
+        distributions=sorted(distributions),
+        variables=variables,
+        drivers=drivers,
+    )
     why = "it ended without an answer"
     for event in events(launcher, job, threading.Event()):
         if isinstance(event, Survey):

@@ -52,7 +52,7 @@ MORE = 8
 """How many times as much an undecided probe is tried again."""
 
 IMPORT = 10.0
-"""Seconds that a framework's import takes, before anybody has seen one."""
+"""Seconds that a framework's import takes, until one was measured."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ class Plan(msgspec.Struct, frozen=True):
     limit: float
     """Seconds after which a probe is given up."""
     memory: int | None
-    """Bytes that are free; half of them are for all workers together. None: nobody knows."""
+    """Bytes that are free; half of them are for all workers together. None: unknown."""
 
     @property
     def workers(self) -> int:
@@ -169,7 +169,7 @@ class _Run:
             self.broken[arm] = event.why
 
     def _left(self) -> str:
-        """How long the rest takes, once there is something to go by."""
+        """Return how long the rest takes, once there is something to go by."""
         if self.done * 10 < self.expected:
             return ""
         spent = time.monotonic() - self.began
@@ -196,7 +196,7 @@ class _Run:
         )
 
     def _threads(self, arm: Arm) -> int | None:
-        """None: as many as the framework takes by itself."""
+        """None: as many as the framework chooses."""
         if self.plan.device != "cpu" or arm.threads == "own":
             return None
         return 1 if arm.threads == "one" else max(THREADS, 2 * self.plan.cores)
@@ -218,7 +218,7 @@ class _Run:
             pool.shutdown(cancel_futures=True)
 
     def announce(self, tasks: Sequence[_Task]) -> None:
-        """How long it takes, before anything has run."""
+        """Announce how long it takes, before anything has run."""
         probes, effort = len(self.plan.selected), self.plan.effort
         self.expected = len(tasks) * probes
         most = len(tasks) * (IMPORT + probes * (effort.budget + 1.0)) / self.plan.workers
@@ -303,7 +303,7 @@ def _perform(one: _Run) -> None:
     tasks = [_Task(arm, replica, more, again) for replica in replicas for arm in own]
     if undecided:
         one.watch(
-            f"{plan.framework}: {len(undecided)} differ too rarely to judge: {MORE} times more"
+            f"{plan.framework}: {len(undecided)} differ too rarely to judge: {MORE} times the calls"
         )
         one.expected += len(tasks) * len(undecided)
         one.perform_all(tasks)

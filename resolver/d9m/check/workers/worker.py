@@ -1,6 +1,6 @@
 # pyright: basic, reportArgumentType=false, reportAssignmentType=false
 # ruff: noqa: RUF005, S102, S307, S606, SIM115
-"""The worker: runs probes in a process of its own and tells what it saw, one line each (see
+"""The worker: runs probes in a separate process and tells what it saw, one line each (see
 `messages`).
 
 One file, standard library only, Python 3.6: it is sent as text, together with the job, to whatever
@@ -64,7 +64,7 @@ class Inputs:
         self.made = 0
 
     def _bits(self, count):
-        """64 mixed bits for each of `count` counters; every call gives others."""
+        """64 mixed bits for each of `count` counters; each call gives different ones."""
         self.made += 1
         mixed = self.framework.counters(count) + _signed(self.made * 0x9E3779B97F4A7C15 << 20)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -87,7 +87,7 @@ class Inputs:
         return value.reshape(shape)
 
     def wide(self, *shape):
-        """Floats of many magnitudes, so that every other order of a sum rounds to other bits."""
+        """Floats of many magnitudes, so that each order of a sum rounds differently."""
         return self._floats(shape, self.spread)
 
     def mild(self, *shape):
@@ -302,6 +302,7 @@ class Prober:
 
     def __init__(self, job):
         self.job = job
+        self.probes = [dict(each["probe"], **each) for each in job["probes"]]
         self.share = math.inf
         self.scope, self.statements = {}, []
         self._make(early=True)
@@ -325,7 +326,7 @@ class Prober:
             self.statements.append(compile(text, "setting", "exec"))
 
     def probe(self, probe):
-        """What one probe showed: its ladder, up to the first rung that varies."""
+        """Return what one probe showed: its ladder, up to the first rung that varies."""
         found = {}
         for rung in probe["rungs"]:
             found = self._rung(probe, rung)
@@ -334,15 +335,13 @@ class Prober:
         return found
 
     def _rung(self, probe, rung):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             try:
                 found = self._observed(probe, rung)
             except Exception as error:
                 found = {"raised": type(error).__name__ + ": " + " ".join(str(error).split())[:600]}
         found["rung"] = rung
-        said = [" ".join(str(each.message).split())[:300] for each in caught]
-        found["warned"] = [each for each in dict.fromkeys(said) if "determinis" in each.lower()][:3]
         return found
 
     def _observed(self, probe, rung):
@@ -408,103 +407,10 @@ def limit_memory(spare):
 
 
 def survey(job, tell):
-    """What is installed and set here, from metadata: no framework is imported."""
-    try:
-        from importlib.metadata import PackageNotFoundError, version
-    except ImportError:  # Python 3.6, 3.7
-        from pkg_resources import DistributionNotFound as PackageNotFoundError
-        from pkg_resources import get_distribution
-
-        def version(name):
-            return get_distribution(name).version
-
-    versions = {}
-    for name in job["distributions"]:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    variables = {name: os.environ[name] for name in job["variables"] if name in os.environ}
-    drivers = [each for each in job["drivers"] if os.path.exists(each)]
-    tell({"event": "survey", "versions": versions, "variables": variables, "drivers": drivers,
-          "python": ".".join(map(str, sys.version_info[:3])), "cores": usable_cores(),
-          "memory": free_memory()})  # fmt: skip
-
-
-def usable_cores():
-    """Those that this process may run on, and no more than its cgroups pay for."""
-    cores = (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-    for folder in cgroups("cpu"):
-        quota, period = (
-            _numbers(folder, "cpu.max")
-            or (
-                _numbers(folder, "cpu.cfs_quota_us")
-                + _numbers(folder, "cpu.cfs_period_us")
-                + [0, 0]
-            )[:2]
-        )
-        if quota > 0 and period > 0:
-            cores = min(cores, -(-quota // period))
-    return max(1, cores)
-
-
-def free_memory():
-    """Bytes that the machine and every cgroup above this process have left; None: nobody says."""
-    free = []
-    try:
-        with open("/proc/meminfo") as file:
-            free = [int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable")]
-    except (OSError, ValueError):
-        pass
-    for folder in cgroups("memory"):
-        limit = _numbers(folder, "memory.max") or _numbers(folder, "memory.limit_in_bytes")
-        used = _numbers(folder, "memory.current") or _numbers(folder, "memory.usage_in_bytes")
-        if limit and used:
-            free.append(max(0, limit[0] - used[0] + _reclaimable(folder)))
-    return min(free) if free else None
-
-
-def cgroups(controller):
-    """Folders of the cgroups that hold this process, from its own up to the root; version 2 and
-    version 1.
-    """
-    found = []
-    try:
-        with open("/proc/self/cgroup") as file:
-            lines = [line.rstrip("\n").split(":", 2) for line in file]
-    except OSError:
-        return found
-    for _number, controllers, path in (line for line in lines if len(line) == 3):
-        if controllers and controller not in controllers.split(","):
-            continue
-        root = "/sys/fs/cgroup/" + controller if controllers else "/sys/fs/cgroup"
-        parts = [each for each in path.split("/") if each and each != ".."]
-        found += ["/".join([root] + parts[:count]) for count in range(len(parts), -1, -1)]
-    return found
-
-
-def _numbers(folder, name):
-    """What a file of a cgroup says; none where it is not there, or says that nothing is limited."""
-    try:
-        with open(folder + "/" + name) as file:
-            return [int(each) for each in file.read().split()]
-    except (OSError, ValueError):
-        return []
-
-
-RECLAIMABLE = ("inactive_file ", "total_inactive_file ")  # version 1 counts what is below by itself
-
-
-def _reclaimable(folder):
-    """Bytes of files that the kernel keeps in memory as long as nobody needs it."""
-    try:
-        with open(folder + "/memory.stat") as file:
-            lines = [line for line in file if line.startswith(RECLAIMABLE)]
-        return max([int(line.split()[1]) for line in lines] or [0])
-    except (OSError, ValueError):
-        return 0
+    """Tell what is installed and set here, and how much of the machine is free."""
+    scope = {}
+    exec(compile(job["text"], "survey", "exec"), scope)
+    tell(dict(scope["survey"](job), event="survey"))
 
 
 def fault(tell, error):
@@ -524,8 +430,8 @@ def work(job, tell):
     tell({"event": "ready", "facts": facts, "seconds": time.perf_counter() - began})
     limit_memory(job["memory"])
     end = last_moment(job["seconds"], began)
-    for place, probe in enumerate(job["probes"]):
-        prober.share = (end - time.perf_counter()) / (len(job["probes"]) - place)
+    for place, probe in enumerate(prober.probes):
+        prober.share = (end - time.perf_counter()) / (len(prober.probes) - place)
         tell({"event": "start", "key": probe["key"]})
         tell(
             {
@@ -581,7 +487,7 @@ def meet(job, tell):
         }
     )
     group.say("report", job["text"])
-    for probe in job["probes"]:
+    for probe in prober.probes:
         tell({"event": "start", "key": probe["key"]})
         group.say(probe["key"], json.dumps(within(job["limit"], prober, probe)))
     if group.rank == 0:
@@ -609,15 +515,29 @@ def end_with(parent):
         os._exit(1)  # it ended before we asked
 
 
+PROGRAM = """
+import sys
+sys.path[:] = [place for place in sys.path if place]
+import json
+WORKER, JOB = {}, {}
+scope = {{"__name__": "worker"}}
+exec(compile(WORKER, "worker", "exec"), scope)
+scope["start"](WORKER, JOB)
+"""
+
+
+def program(worker: str, job: str) -> str:
+    """Return this file and a job as one program; no module of the current folder is imported."""
+    return PROGRAM.format(json.dumps(worker), json.dumps(job))
+
+
 def start_again(worker, job, variables):
-    """This program from its beginning, with other variables: some are read before the first line
-    runs.
+    """Run this program from its beginning with other variables: some are read before its first
+    line runs.
     """
-    text = "import json\nWORKER = {}\nJOB = {}\nscope = {{'__name__': 'worker'}}\n"
-    text += "exec(compile(WORKER, 'worker', 'exec'), scope)\nscope['start'](WORKER, JOB)\n"
     made = hasattr(os, "memfd_create")  # there may be no folder for temporary files
     file = os.fdopen(os.memfd_create("worker"), "w+b") if made else tempfile.TemporaryFile()
-    file.write(text.format(json.dumps(worker), json.dumps(job)).encode())
+    file.write(program(worker, job).encode())
     file.flush()
     file.seek(0)
     os.dup2(file.fileno(), 0)

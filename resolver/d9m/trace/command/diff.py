@@ -49,8 +49,8 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
     steps = _steps(align)
+    from d9m.trace.cause_advice import with_advice
     from d9m.trace.comparison import Wanted, compare
-    from d9m.trace.cure import with_advice
     from d9m.trace.findings import exit_code
     from d9m.trace.report.text import FindingsView
 

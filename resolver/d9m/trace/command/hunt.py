@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from d9m.trace.start import RecordingRequest, RunExit
 
 STEPS = 20
-"""Steps of a run, where nobody says otherwise."""
+"""Default steps of a run."""
 
 MOST = "2GB"
-"""Of a recording, where nobody says otherwise."""
+"""Default size limit of a recording."""
 
 STEP_BY, COMPILED = "auto", "as-is"
-"""What ends a step, and how compiled graphs run, where nobody says otherwise."""
+"""Defaults of what ends a step, and of how compiled graphs run."""
 
 
 def register(app: typer.Typer) -> None:
@@ -78,9 +78,7 @@ def command(
     ] = None,
     replay: Annotated[
         bool,
-        typer.Option(
-            "--replay/--no-replay", help="Call the op that began it again and again, alone."
-        ),
+        typer.Option("--replay/--no-replay", help="Call the op where it begins many times, alone."),
     ] = True,
     step_by: recorded_program.StepBy = STEP_BY,
     compiled: recorded_program.Compiled = COMPILED,
@@ -100,9 +98,9 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
     program = recorded_program.required(program, "d9m hunt -- python train.py")
-    wish = recorded_program.wish(steps or str(STEPS), step_by, compiled, max_size)
+    request = recorded_program.request(steps or str(STEPS), step_by, compiled, max_size)
     first = _split(before)
-    from d9m.trace.cure import with_advice
+    from d9m.trace.cause_advice import with_advice
     from d9m.trace.findings import exit_code
     from d9m.trace.hunt import Hunt, HuntLimits
     from d9m.trace.report.text import FindingsView
@@ -113,7 +111,7 @@ def command(
     place = _place(keep)
     limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
     runner = _runner(program, settings, first, format_ != "text" and out is None)
-    hunt = Hunt(runner, place.path, _to_the_last(wish), limits, kb.meta.date, _tell)
+    hunt = Hunt(runner, place.path, _to_the_last(request), limits, kb.meta.date, _on_progress)
     again = _again(steps, step_by, compiled, max_size, before, set_)
 
     def report(found: Findings) -> None:
@@ -131,7 +129,7 @@ def command(
     except KeyboardInterrupt:
         known = hunt.so_far()
         if known is None:
-            _tell("interrupted before two runs could be compared")
+            _on_progress("interrupted before two runs could be compared")
         else:
             found = with_advice(kb, known)
             report(found)
@@ -165,9 +163,11 @@ def _again(
     return shlex.join(masked(words))
 
 
-def _to_the_last(wish: RecordingRequest) -> RecordingRequest:
+def _to_the_last(request: RecordingRequest) -> RecordingRequest:
     """A run that ends behind the last step to look at."""
-    return wish if wish.last is None else msgspec.structs.replace(wish, stop=wish.last + 1)
+    return (
+        request if request.last is None else msgspec.structs.replace(request, stop=request.last + 1)
+    )
 
 
 def _split(before: str | None) -> list[str]:
@@ -188,7 +188,7 @@ def _place(keep: str | None) -> RecordingsFolder:
         return RecordingsFolder.temporary()
     place = Path(keep)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise UsageError(f"--keep {quote(keep)}: it is there already, and not an empty folder")
+        raise UsageError(f"--keep {quote(keep)}: it exists and is not an empty folder")
     return RecordingsFolder(place)
 
 
@@ -197,14 +197,14 @@ def _runner(
 ) -> Callable[[Path, RecordingRequest, Callable[[], bool] | None], RunExit]:
     from d9m.trace.start import start
 
-    def run(path: Path, wish: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
+    def run(path: Path, request: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         if before:
             _run_before(before)
-        wish = msgspec.structs.replace(wish, python=settings.python)
+        request = msgspec.structs.replace(request, python=settings.python)
         return start(
             program,
             path,
-            wish,
+            request,
             env=settings.env,
             watch=watch or _never,
             stdout_to_stderr=stdout_to_stderr,
@@ -248,5 +248,5 @@ def _run_before(command: Sequence[str]) -> None:
         raise UsageError(f"--before {quote(shlex.join(command))} ended with {code}")
 
 
-def _tell(text: str) -> None:
+def _on_progress(text: str) -> None:
     typer.echo(f"d9m hunt: {time.strftime('%H:%M:%S')} {text}", err=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from d9m.trace.start import RecordingRequest
 
 PLACE = "d9m-runs"
-"""Folder of the recordings that nobody gave a name."""
+"""Folder of recordings without a name."""
 
 
 def register(app: typer.Typer) -> None:
@@ -79,22 +79,22 @@ def command(
         raise typer.Exit(_ops(Path(ops)))
     output.one_of("--level", level, LEVELS)
     output.one_of("--inputs", inputs, INPUTS)
-    wish = recorded_program.wish(steps, step_by, compiled, max_size)
-    wish = msgspec.structs.replace(wish, level=level, inputs=inputs)
+    request = recorded_program.request(steps, step_by, compiled, max_size)
+    request = msgspec.structs.replace(request, level=level, inputs=inputs)
     path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
     if export:
-        raise typer.Exit(_export(path, wish, force))
+        raise typer.Exit(_export(path, request, force))
     program = recorded_program.required(program, "d9m trace -o a -- python train.py")
-    raise typer.Exit(_record(program, path, wish, force))
+    raise typer.Exit(_record(program, path, request, force))
 
 
-def _record(program: list[str], path: Path, wish: RecordingRequest, force: bool) -> int:
+def _record(program: list[str], path: Path, request: RecordingRequest, force: bool) -> int:
     from d9m.trace import outcomes
     from d9m.trace.contents import contents, is_incomplete, lacks_level
     from d9m.trace.report import recording as trace
     from d9m.trace.start import start
 
-    ending = start(program, path, wish, force=force)
+    ending = start(program, path, request, force=force)
     try:
         found = contents(path)
     except DataError:
@@ -107,7 +107,7 @@ def _record(program: list[str], path: Path, wish: RecordingRequest, force: bool)
         return ending.code
     if lacks_level(found):
         raise AbsentError(
-            f"a program of JAX cannot be recorded at --level {wish.level}",
+            f"a program of JAX cannot be recorded at --level {request.level}",
             tip="record it at --level step (what each jitted function gets and returns), or at "
             "--level op --compiled eager (each op in it)",
         )
@@ -116,7 +116,7 @@ def _record(program: list[str], path: Path, wish: RecordingRequest, force: bool)
     )
 
 
-def _export(path: Path, wish: RecordingRequest, force: bool) -> ExitCode:
+def _export(path: Path, request: RecordingRequest, force: bool) -> ExitCode:
     """Make the folder, and print two lines for a job file or a container."""
     import os
     import shlex
@@ -124,8 +124,8 @@ def _export(path: Path, wish: RecordingRequest, force: bool) -> ExitCode:
     from d9m.trace import folder
     from d9m.trace.start import variables
 
-    folder.make(path, folder.begun([], wish.level), force)
-    for name, value in variables(path, wish, os.environ).items():
+    folder.make(path, folder.begun([], request.level), force)
+    for name, value in variables(path, request, os.environ).items():
         output.write(f"export {name}={shlex.quote(value)}\n", None)
     return ExitCode.ANSWERED
 
@@ -139,7 +139,7 @@ def _show(path: Path) -> ExitCode:
 
 
 def _ops(path: Path) -> ExitCode:
-    """A line for each op that a question can name; those that nobody knows are comments."""
+    """Print a line for each op that a question can name; unknown ones are comments."""
     from d9m.kb.locate import open_knowledge_base
     from d9m.trace.called_ops import called_ops
     from d9m.trace.report import recording as trace

@@ -184,7 +184,7 @@ def furthest(first, other):
 
 
 def repeated(call, wanted, seconds):
-    """What came of so many calls, or of fewer where the time is up."""
+    """Return what came of so many calls, or of fewer where the time is up."""
     first = call.call()
     digests = [digest(first)]
     small = sum(result.numel() * result.element_size() for result in first) <= LARGEST

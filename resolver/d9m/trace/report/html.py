@@ -1,4 +1,4 @@
-"""What was found, as one page that needs nothing else: for a colleague, an issue, an artifact."""
+"""Findings as one self-contained page, for a colleague, an issue or an artifact."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from d9m.render.phrases import plural
 from d9m.trace.findings import Cause, Descendant
-from d9m.trace.report import sentences, text
+from d9m.trace.report import sentences, text, verdict
 from d9m.trace.report.text import FindingsView
 
 STYLE = """
@@ -37,9 +37,9 @@ summary { cursor: pointer; padding: .15rem 0; }
 
 def render(view: FindingsView) -> str:
     found = view.findings
-    verdict = escape(sentences.verdict(found))
+    headline = escape(verdict.sentences(found))
     parts = [
-        f'<h1 class="{sentences.style(found)}">{verdict}</h1>',
+        f'<h1 class="{verdict.style(found)}">{headline}</h1>',
         f'<p class="aside">{escape(" · ".join(text.machine(view)))}</p>',
     ]
     for number, cause in enumerate(found.causes, 1):
@@ -49,7 +49,7 @@ def render(view: FindingsView) -> str:
         for cause in ops:
             parts += _block(view, cause)
     if found.harmless:
-        parts.append("<h2>Differs, and reaches nothing that is learned</h2>")
+        parts.append("<h2>Differences that reach nothing that is learned</h2>")
         parts.append(_list(_harmless(view)))
     notes = text.notes(found)
     if notes:
@@ -60,7 +60,7 @@ def render(view: FindingsView) -> str:
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
-        f"<title>{verdict}</title>\n<style>{STYLE}</style>\n</head>\n"
+        f"<title>{headline}</title>\n<style>{STYLE}</style>\n</head>\n"
         f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
     )
 
@@ -93,22 +93,22 @@ class _Branch(msgspec.Struct):
     """A module of the program, with what differs in it."""
 
     modules: dict[str, _Branch] = {}
-    heirs: list[Descendant] = []
+    descendants: list[Descendant] = []
 
     @property
     def count(self) -> int:
         inside = sum(branch.count for branch in self.modules.values())
-        return inside + sum(heir.count for heir in self.heirs)
+        return inside + sum(descendant.count for descendant in self.descendants)
 
 
 def _tree(cause: Cause) -> Iterator[str]:
-    """What differs because of it, by module."""
+    """Yield what differs because of it, by module."""
     root = _Branch()
-    for heir in cause.descendants:
+    for descendant in cause.descendants:
         branch = root
-        for name in (heir.module or "").split(".") if heir.module else ():
+        for name in (descendant.module or "").split(".") if descendant.module else ():
             branch = branch.modules.setdefault(name, _Branch())
-        branch.heirs.append(heir)
+        branch.descendants.append(descendant)
     rest = cause.inherited - root.count
     yield f"<h3>{sentences.later_ops(cause.inherited)} because of it</h3>"
     yield f'<ul class="tree">\n{_inside(root)}</ul>'
@@ -117,7 +117,7 @@ def _tree(cause: Cause) -> Iterator[str]:
 
 
 def _inside(branch: _Branch) -> str:
-    lines = [f"<li>{_heir(heir)}</li>\n" for heir in branch.heirs]
+    lines = [f"<li>{_descendant(descendant)}</li>\n" for descendant in branch.descendants]
     for name, inner in branch.modules.items():
         summary = (
             f'<code>{escape(name)}</code> <span class="aside">{plural(inner.count, "op")}</span>'
@@ -129,16 +129,18 @@ def _inside(branch: _Branch) -> str:
     return "".join(lines)
 
 
-def _heir(heir: Descendant) -> str:
-    said = [f"from step {heir.step} on"] if heir.count > 1 else [f"step {heir.step}"]
-    phase = sentences.PHASES.get(heir.phase)
+def _descendant(descendant: Descendant) -> str:
+    said = (
+        [f"from step {descendant.step} on"] if descendant.count > 1 else [f"step {descendant.step}"]
+    )
+    phase = sentences.PHASES.get(descendant.phase)
     if phase is not None:
         said.append(phase)
-    if heir.source is not None:
-        said.append(f"{heir.source.file}:{heir.source.line}")
-    times = f" × {heir.count}" if heir.count > 1 else ""
+    if descendant.source is not None:
+        said.append(f"{descendant.source.file}:{descendant.source.line}")
+    times = f" × {descendant.count}" if descendant.count > 1 else ""
     aside = escape(", ".join(said))
-    return f'<code>{escape(heir.op)}</code>{times} <span class="aside">{aside}</span>'
+    return f'<code>{escape(descendant.op)}</code>{times} <span class="aside">{aside}</span>'
 
 
 def _list(items: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What was found as JUnit XML: a test for each process. A cause fails it; what was
+"""Findings as JUnit XML: a test for each process. A cause fails it; what was
 not compared is an error.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from d9m.render.junit import Suite, error, fail
 from d9m.trace.findings import Cause
-from d9m.trace.report import sentences, text
+from d9m.trace.report import sentences, text, verdict
 from d9m.trace.report.text import FindingsView
 
 
@@ -19,8 +19,8 @@ def render(view: FindingsView) -> str:
         for cause in causes:
             fail(case, sentences.sentence(found, cause), _block(view, cause))
         if not causes and not found.complete:
-            error(case, sentences.verdict(found))
-    return suite.text([sentences.verdict(found), *text.notes(found), text.extent(found)])
+            error(case, verdict.sentences(found))
+    return suite.text([verdict.sentences(found), *text.notes(found), text.extent(found)])
 
 
 def _block(view: FindingsView, cause: Cause) -> str:

@@ -1,17 +1,17 @@
-"""What was found, as Markdown: for an issue, a pull request, a job's summary."""
+"""Findings as Markdown: for an issue, a pull request, a job's summary."""
 
 from __future__ import annotations
 
 import re
 
 from d9m.trace.findings import Cause
-from d9m.trace.report import sentences, text
+from d9m.trace.report import sentences, text, verdict
 from d9m.trace.report.text import FindingsView
 
 
 def render(view: FindingsView) -> str:
     found = view.findings
-    parts = [f"## {_plain(sentences.verdict(found))}", _plain(" · ".join(text.machine(view)))]
+    parts = [f"## {_plain(verdict.sentences(found))}", _plain(" · ".join(text.machine(view)))]
     for number, cause in enumerate(found.causes, 1):
         parts += _cause(view, number, cause)
     for head, ops in text.closer(found):
@@ -23,7 +23,7 @@ def render(view: FindingsView) -> str:
         for cause in found.harmless:
             said, place = sentences.sentence(found, cause), sentences.place(cause)
             lines.append(f"- {_plain(said)} {_code(place)}".rstrip())
-        parts += ["### Differs, and reaches nothing that is learned", "\n".join(lines)]
+        parts += ["### Differences that reach nothing that is learned", "\n".join(lines)]
     parts += [_plain(note) for note in text.notes(found)]
     parts.append(_plain(text.extent(found)))
     return "\n\n".join(parts) + "\n"

@@ -1,4 +1,4 @@
-"""What `d9m trace` itself prints: how a recording ended, and what one holds."""
+"""The output of `d9m trace` itself: how a recording ended, and what one holds."""
 
 from __future__ import annotations
 
@@ -6,24 +6,18 @@ import shlex
 from pathlib import Path
 
 from d9m.errors import printable
+from d9m.render.phrases import plural
 from d9m.trace import outcomes
 from d9m.trace.called_ops import ProgramOps
 from d9m.trace.contents import KINDS, RunContents, StreamContents
+from d9m.trace.report.sentences import STEP_ENDS
 
 ENDS = {
     "exit": "to its end",
-    "steps": "until the last step that was wanted",
-    "size": "until it had the size that it may have",
+    "steps": "to the last step that was asked for",
+    "size": "to its size limit",
     "killed": "until it was killed",
 }
-
-
-BY = {
-    "backward": "each ended by backward()",
-    "forward": "each ended by a forward pass",
-    "explicit": "each ended by d9m.trace.step()",
-}
-"""What ended steps, where it was not the optimizer."""
 
 
 def ended(found: RunContents, path: str) -> str:
@@ -47,9 +41,9 @@ def _summary(found: RunContents) -> str:
     processes = len(found.streams)
     steps = max(stream.steps for stream in found.streams)
     total = sum(stream.bytes for stream in found.streams)
-    rules = {stream.step_rule for stream in found.streams if stream.step_rule in BY}
-    by = f" ({' and '.join(BY[rule] for rule in sorted(rules))})" if rules else ""
-    counted = f"{_count(processes, 'process', 'processes')}, {_count(steps, 'step')}"
+    rules = sorted({stream.step_rule or "" for stream in found.streams} & STEP_ENDS.keys())
+    by = f" (each ended by {' or '.join(STEP_ENDS[rule] for rule in rules)})" if rules else ""
+    counted = f"{_count(processes, 'process', 'processes')}, {plural(steps, 'step')}"
     return f"{counted}{by}, {size(total)}"
 
 
@@ -77,7 +71,7 @@ def ops(found: ProgramOps) -> str:
     """Lines that `d9m advise --ops @FILE` reads."""
     lines = list(found.items)
     if found.unknown:
-        lines.append("# Without a record, and not in our catalogue of names:")
+        lines.append("# Neither in our records nor in our catalogue of names:")
         lines += [f"# {name}" for name in found.unknown]
     return "\n".join(lines) + "\n"
 
@@ -88,24 +82,24 @@ def _stream(stream: StreamContents) -> list[str]:
     place = f"rank {header['rank']} · {packages} · {header['device']}"
     threads = header["threads"]
     if threads is not None:
-        place += f" · {_count(threads, 'thread')}"
+        place += f" · {plural(threads, 'thread')}"
     known = [letter for letter in stream.counts if letter in KINDS]
     recorded = [_count(stream.counts[letter], *KINDS[letter]) for letter in known]
     return [
         f"{stream.name} · {place} · {header['digest']}",
         f"  {' '.join(header['argv'])}",
-        f"  {_count(stream.steps, 'step')}, {ENDS.get(stream.ended, stream.ended)}"
+        f"  {plural(stream.steps, 'step')}, {ENDS.get(stream.ended, stream.ended)}"
         f" · {size(stream.bytes)}",
         *([f"  {', '.join(recorded)}"] if recorded else []),
     ]
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def size(count: int) -> str:
-    """Bytes, as short as a person says it."""
+    """Return bytes in a short form, such as 1.2 MB."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
         if count >= factor:
             return f"{count / factor:.1f} {unit}"

@@ -1,4 +1,4 @@
-"""What was found, at a terminal: the verdict, a block for each cause, what was not seen."""
+"""Findings at a terminal: the verdict, a block for each cause, what was not seen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from d9m.render import phrases
 from d9m.render.page import WIDTH, Page, Span
 from d9m.resolve.solution_names import written
 from d9m.trace.findings import FROM_PYTHON, Cause, CauseAdvice, Findings
-from d9m.trace.report import sentences
+from d9m.trace.report import sentences, verdict
 
 MOST = 5
 """Causes that are shown without `--all`."""
@@ -23,28 +23,20 @@ MOST_SHAPES = 8
 
 _UNSEEN = {
     "thread": "threads that the program started itself",
-    "cuda-graph": "what CUDA graphs replayed",
+    "cuda-graph": "ops that CUDA graphs replayed",
     "compiled": "the inside of compiled graphs",
     "compiler": (
         "any op after the first torch.compile: before PyTorch 2.9 nothing is compiled while ops "
         "are recorded (--level module shows what modules return)"
     ),
     "mode": "ops under another dispatch mode",
-    "subclass": "what tensors hold whose class has no memory and no __tensor_flatten__",
-    "level": "what JAX computes, which has no --level module",
+    "subclass": "the content of tensors whose class has no memory and no __tensor_flatten__",
+    "level": "computations of JAX, which has no --level module",
     "loop": "the inside of loops of JAX that are too long to run op by op, or many in one by vmap",
     "devices": "the inside of shard_map and pmap of JAX: each is one op for all devices",
     "size": "everything after the size limit",
     "fault": "a part where the recorder failed",
 }
-
-
-_STEPS = {
-    "backward": "Each call of backward() ended a step. ",
-    "forward": "Each forward pass ended a step. ",
-    "explicit": "Each call of d9m.trace.step() ended a step. ",
-}
-"""What ended a step, where it was not the optimizer."""
 
 
 class FindingsView(msgspec.Struct, frozen=True):
@@ -64,7 +56,7 @@ class FindingsView(msgspec.Struct, frozen=True):
 def render(view: FindingsView) -> Page:
     found = view.findings
     page = Page(view.width)
-    page.paragraph(sentences.verdict(found), style=sentences.style(found))
+    page.paragraph(verdict.sentences(found), style=verdict.style(found))
     page.paragraph(" · ".join(machine(view)), style="dim")
     page.gap()
     causes = found.causes if view.everything else found.causes[:MOST]
@@ -90,8 +82,8 @@ def machine(view: FindingsView) -> list[str]:
     device = (found.device or "").partition(":")[0]
     parts.append(phrases.DEVICES.get(device, device))
     if found.threads is not None and device == "cpu":
-        parts.append("1 thread" if found.threads == 1 else f"{found.threads} threads")
-    return [part for part in [*parts, sentences.processes(found)] if part]
+        parts.append(phrases.plural(found.threads, "thread"))
+    return [part for part in [*parts, verdict.processes(found)] if part]
 
 
 def _cause(page: Page, view: FindingsView, number: int, cause: Cause) -> None:
@@ -151,33 +143,33 @@ def _shapes(inputs: Sequence[str]) -> str:
 def _doubt(found: Findings, cause: Cause) -> str:
     settings = (other for other in found.causes if other.kind == "settings")
     if any(other.step <= cause.step for other in settings):
-        return "other settings can explain it, too"
+        return "the different settings may explain it"
     if found.runs[0].inputs != "exact":
         return "inputs were not hashed again when they were read: record with --inputs exact"
-    return "it could have differed before the recorded steps"
+    return "it may have differed before the recorded steps"
 
 
 def alone(cause: Cause) -> str:
-    """What came out when the op was called again and again with the recorded values."""
+    """Return what came out when the op was called again and again with the recorded values."""
     replay = cause.replay
     if replay is None:
         return ""
     if replay.distinct == 1:
         return (
-            f"the same result in {replay.repeats} of {replay.repeats} calls: alone it repeats, so "
-            "what runs next to it, or the memory it is given, plays a part"
+            f"the same result in all {replay.repeats} calls: deterministic when called alone, so "
+            "concurrent work or the memory that it gets plays a part"
         )
     text = f"{replay.distinct} different results in {replay.repeats} calls"
     if replay.changed:
         text += f"; {share(replay.changed)} of the elements"
         if replay.max_ulp is not None:
-            text += f", up to {replay.max_ulp} ulp"
+            text += f", up to {replay.max_ulp} ulp (units in the last place)"
     if replay.advice_error is not None:
         text += f"; with the fix, the op fails: {replay.advice_error}"
     elif replay.with_advice == 1:
-        text += "; with the fix, always the same"
+        text += "; with the fix, the same result in every call"
     elif replay.with_advice is not None:
-        text += f"; with the fix, still {replay.with_advice} different ones"
+        text += f"; with the fix, still {replay.with_advice} different results"
     return text
 
 
@@ -187,12 +179,12 @@ def share(part: float) -> str:
 
 
 def fix(view: FindingsView, cause: Cause) -> list[str]:
-    """What to do about it, in lines to copy."""
+    """Return what to do about it, in lines to copy."""
     lines: list[str] = []
     if cause.advice is not None:
         lines += _advised(view, cause.advice)
     elif cause.kind in ("op", "collective") and not cause.hints:
-        lines.append("Fix      d9m does not know this op: please send us this answer")
+        lines.append("Fix      not verified: no record of this op; please send us this answer")
     for name in cause.records:
         for table in (view.kb.ingredients, view.kb.sources):
             if name in table:
@@ -200,7 +192,7 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
                 lines.append(f"{lead}{table[name].title}: d9m show {name}")
     if cause.tries:
         variables = " ".join(f"{name}={value}" for name, value in cause.tries.items())
-        lines += _hunted(view, "If that is why, this finds no difference:", variables=variables)
+        lines += _hunted(view, "If that is the cause, this finds nothing:", variables=variables)
     return ["", *lines] if lines else []
 
 
@@ -208,8 +200,8 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
     question = _question(view, advice.query)
     if advice.already:
         return [
-            f"Fix      {phrases.calls(view.kb, advice.solutions)} was set in both runs, and the op",
-            "         differed all the same. That contradicts our records: please send us this run",
+            f"Fix      {phrases.calls(view.kb, advice.solutions)} was set in both runs, and the",
+            "         results differ. That contradicts our records: please send us this run",
             f"         {question}",
         ]
     if advice.solutions:
@@ -219,14 +211,14 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
         return [
             f"Fix      {phrases.calls(view.kb, advice.solutions)}",
             f"         {question}",
-            *_hunted(view, "Does it hold?", labels),
+            *_hunted(view, "To test the fix:", labels),
         ]
     does = {
-        "raises": "no setting makes it repeat: it raises an error instead",
-        "unsolved": "no setting makes it repeat",
-        "depends": "it depends on more than the recording says",
-        "unknown": "nobody has checked this release",
-    }.get(advice.outcome, "our records say that it repeats: please send us this answer")
+        "raises": "none: it raises an error with the deterministic setting",
+        "unsolved": "nondeterministic; no setting fixes it",
+        "depends": "depends on more than the recording shows",
+        "unknown": "not verified for this release",
+    }.get(advice.outcome, "our records say that it is deterministic: please send us this answer")
     return [f"Fix      {does}", f"         {question}"]
 
 
@@ -272,7 +264,7 @@ def _closer(page: Page, view: FindingsView) -> None:
 
 
 def closer(found: Findings) -> Iterator[tuple[str, list[Cause]]]:
-    """What can be said of ops that are not causes, and these."""
+    """Yield what can be said of ops that are not causes, and these."""
     if found.inside:
         yield sentences.inside(found.inside), found.inside
     if found.candidates:
@@ -284,7 +276,7 @@ def _harmless(page: Page, view: FindingsView) -> None:
     if not harmless:
         return
     if view.everything:
-        page.line(Span("Differs, and reaches nothing that is learned", "head"))
+        page.line(Span("Differences that reach nothing that is learned", "head"))
         for cause in harmless:
             where = sentences.place(cause)
             text = sentences.sentence(view.findings, cause)
@@ -297,15 +289,16 @@ def _harmless(page: Page, view: FindingsView) -> None:
 
 
 def notes(found: Findings) -> list[str]:
-    """What a reader must know of the comparison itself."""
+    """Return what a reader must know of the comparison itself."""
     said = list(found.notes)
-    said += sentences.gaps_in_notes(found)
+    said += verdict.gaps_in_notes(found)
     if found.settings and not any(cause.kind == "settings" for cause in found.causes):
         said.append(f"The settings differ: {sentences.settings(found)}.")
     failed = any(gap.why == "recorder" for gap in found.incomplete)
     trains = found.learned and "jax" not in found.packages and not failed
-    by = _STEPS.get(found.step_rule or "", "")
-    if trains and not sentences.optimizer_seen(found):
+    ends = sentences.STEP_ENDS.get(found.step_rule or "")
+    by = f"Each step ended with {ends}. " if ends else ""
+    if trains and not verdict.optimizer_seen(found):
         said.append(f"{by}No optimizer stepped, so no parameters were compared.")
     elif by:
         said.append(by.rstrip())
@@ -323,7 +316,7 @@ def notes(found: Findings) -> list[str]:
 def _next(page: Page, view: FindingsView) -> None:
     more = sentences.more_to_see(view.findings)
     if more is not None and not view.findings.stages:
-        page.line("To see which op it is, record that step of both runs again, or let d9m do it:")
+        page.line("To see which op it is, record that step of both runs at --level op, or hunt:")
         page.line(f"  {more}")
         if view.command:
             page.line(f"  {_hunt(view)}")
@@ -335,15 +328,15 @@ def _next(page: Page, view: FindingsView) -> None:
     bound = view.findings.bound
     if bound is not None:
         page.paragraph(
-            f"Equal in {bound.runs} runs. What differs in fewer than {bound.pair:.0%} of pairs of "
-            "runs can be missed; more runs miss less:"
+            f"No difference in {bound.runs} runs. One that shows in fewer than {bound.pair:.0%} of "
+            "pairs of runs may be missed. To compare more runs:"
         )
         page.line(f"  {_hunt(view, f'--runs {bound.runs * 4}')}")
         page.gap()
 
 
 def extent(found: Findings) -> str:
-    """What was compared."""
+    """Return what was compared."""
     counts = found.compared
     recorded = sum(stage.runs for stage in found.stages)
     runs = f"{recorded} runs recorded · " if recorded else ""

@@ -1,6 +1,6 @@
-# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
+# pyright: basic, reportUndefinedVariable=false, reportMissingImports=false, reportMissingModuleSource=false
 # ruff: noqa: UP032
-"""How the worker meets JAX. Sent as text: standard library, numpy and jax only, Python 3.6."""
+"""The worker's interface to JAX. Sent as text: standard library, numpy and jax only, Python 3.6."""
 
 import os
 
@@ -13,7 +13,7 @@ import numpy as np
 jax.config.update("jax_enable_x64", True)  # for the reference; every probe names its own type
 
 
-class Framework:
+class Framework(Arrays):  # noqa: F821  its text comes first
     def __init__(self, device, threads):
         kind = "gpu" if device in ("cuda", "rocm") else device
         try:
@@ -25,7 +25,7 @@ class Framework:
         self.made = {}
 
     def facts(self):
-        """What this build is and where it runs, as far as it says."""
+        """Return what this build is and where it runs, as far as it says."""
         found = {
             "framework": "jax",
             "version": str(jax.__version__),
@@ -35,18 +35,6 @@ class Framework:
             found["device"] = getattr(self.spot, "device_kind", None)
             found["compute_capability"] = str(getattr(self.spot, "compute_capability", ""))
         return found
-
-    def counters(self, count):
-        return np.arange(count, dtype=np.int64)
-
-    def real(self, values):
-        return np.asarray(values).astype(np.float64)
-
-    def table(self, values):
-        return np.array(values, dtype=np.float64)
-
-    def order(self, values):
-        return np.argsort(values, kind="stable")
 
     def placed(self, value, dtype):
         return jax.device_put(self._typed(value, dtype), self.spot)
@@ -115,16 +103,5 @@ class Framework:
         held = [jnp.full((1 << size,), turn + 1.5) for size in (8, 12, 14)]
         del held
 
-    def distance(self, value, exact):
-        """Largest error over the largest true value, and a fingerprint of the truth."""
-        error, largest, total = 0.0, 0.0, 0.0
-        for one, true in zip(self.parts(value), self.parts(exact)):
-            one, true = (np.asarray(each).astype(np.float64).reshape(-1) for each in (one, true))
-            if one.shape != true.shape or not np.array_equal(np.isfinite(one), np.isfinite(true)):
-                return {"error": None, "norm": 0.0}
-            both = np.isfinite(true)
-            if both.any():
-                largest = max(largest, float(np.abs(true[both]).max()))
-                error = max(error, float(np.abs(one[both] - true[both]).max()))
-                total += float((true[both] ** 2).sum())
-        return {"error": error / largest if largest else error, "norm": total**0.5}
+    def doubles(self, part):
+        return np.asarray(part).astype(np.float64)

@@ -1,6 +1,6 @@
-# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
+# pyright: basic, reportUndefinedVariable=false, reportMissingImports=false, reportMissingModuleSource=false
 # ruff: noqa: UP032
-"""How the worker meets TensorFlow. Sent as text: standard library, numpy and tensorflow only,
+"""The worker's interface to TensorFlow. Sent as text: standard library, numpy and tensorflow only,
 Python 3.6.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 
-class Framework:
+class Framework(Arrays):  # noqa: F821  its text comes first
     def __init__(self, device, threads):
         if not hasattr(tf, "GradientTape"):
             raise RuntimeError(
@@ -34,7 +34,7 @@ class Framework:
         self.names = {"tf": tf, "np": np}
 
     def facts(self):
-        """What this build is and where it runs, as far as it says."""
+        """Return what this build is and where it runs, as far as it says."""
         found = {"framework": "tensorflow", "version": str(tf.__version__), "threads": self.threads}
         build = getattr(getattr(tf, "sysconfig", None), "get_build_info", dict)()
         for name in ("cuda", "cudnn"):
@@ -52,18 +52,6 @@ class Framework:
                 map(str, details.get("compute_capability") or ())
             )
         return found
-
-    def counters(self, count):
-        return np.arange(count, dtype=np.int64)
-
-    def real(self, values):
-        return np.asarray(values).astype(np.float64)
-
-    def table(self, values):
-        return np.array(values, dtype=np.float64)
-
-    def order(self, values):
-        return np.argsort(values, kind="stable")
 
     def placed(self, value, dtype):
         return self._made(value, dtype, self.spot)
@@ -131,16 +119,5 @@ class Framework:
             held = [tf.fill([1 << size], turn + 1.5) for size in (8, 10, 12, 14) for _ in range(4)]
         del held
 
-    def distance(self, value, exact):
-        """Largest error over the largest true value, and a fingerprint of the truth."""
-        error, largest, total = 0.0, 0.0, 0.0
-        for one, true in zip(self.parts(value), self.parts(exact)):
-            one, true = (np.asarray(tf.cast(each, tf.float64)).reshape(-1) for each in (one, true))
-            if one.shape != true.shape or not np.array_equal(np.isfinite(one), np.isfinite(true)):
-                return {"error": None, "norm": 0.0}
-            both = np.isfinite(true)
-            if both.any():
-                largest = max(largest, float(np.abs(true[both]).max()))
-                error = max(error, float(np.abs(one[both] - true[both]).max()))
-                total += float((true[both] ** 2).sum())
-        return {"error": error / largest if largest else error, "norm": total**0.5}
+    def doubles(self, part):
+        return np.asarray(tf.cast(part, tf.float64))

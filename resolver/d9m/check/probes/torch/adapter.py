@@ -1,6 +1,6 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 # ruff: noqa: UP032
-"""How the worker meets PyTorch. Sent as text: standard library and torch only, Python 3.6."""
+"""The worker's interface to PyTorch. Sent as text: standard library and torch only, Python 3.6."""
 
 import ctypes
 
@@ -29,7 +29,7 @@ class Framework:
         return False
 
     def facts(self):
-        """What this build is and where it runs, as far as it says."""
+        """Return what this build is and where it runs, as far as it says."""
         found = {
             "framework": "torch",
             "version": str(torch.__version__),

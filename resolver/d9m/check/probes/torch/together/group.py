@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
-"""How the workers of several ranks meet in PyTorch. Sent as text: standard library and torch only,
+"""The meeting of the ranks' workers in PyTorch. Sent as text: standard library and torch only,
 Python 3.6.
 """
 
@@ -48,7 +48,7 @@ class Group:
         self.store.set(f"{name} {self.rank}", text)
 
     def heard(self, name):
-        """What every rank said, by rank."""
+        """Return what every rank said, by rank."""
         return [self.store.get(f"{name} {rank}").decode() for rank in range(self.size)]
 
     def leave(self):

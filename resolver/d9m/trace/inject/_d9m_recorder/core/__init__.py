@@ -1,2 +1,2 @@
 # pyright: basic
-"""What every framework needs: the session, its stream, digests, lines."""
+"""The parts that every framework needs: the session, its stream, digests, lines."""

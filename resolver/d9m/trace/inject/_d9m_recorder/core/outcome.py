@@ -1,5 +1,5 @@
 # pyright: basic
-"""What became of a process that may have recorded nothing: the frameworks that it imported, and
+"""The end of a process that may have recorded nothing: the frameworks that it imported, and
 the error that ended it.
 """
 

@@ -1,5 +1,5 @@
 # pyright: basic
-"""What others must not read in a recording: the values of secrets, and the files themselves."""
+"""The private parts of a recording: the values of secrets, and the files themselves."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def line(text: str) -> bytes:
 
 
 def opened(sealed: bytes) -> bytes | None:
-    """What a line holds that was given without its line break; None where it is damaged."""
+    """Return what a line holds that was given without its line break; None where it is damaged."""
     data = sealed[:-_SIZE]
     return data if sealed[-_SIZE:] == b" %08x" % zlib.crc32(data) else None
 

@@ -21,7 +21,7 @@ AUTOMATIC = {"forward": 1, "backward": 2, "optimizer": 3, "call": 3}
 
 
 class Session:
-    """What frameworks are recorded with. `on` says whether records are wanted right now."""
+    """The recording of one process. `on` says whether records are wanted right now."""
 
     def __init__(self, settings) -> None:
         self.settings = settings
@@ -93,7 +93,8 @@ class Session:
         self._waits = False
 
     def guarded(self, place: str, act, *arguments):
-        """What `act` returns, or None where it failed, which is written down, once for each place.
+        """Return what `act` returns, or None where it failed, which is written down, once for each
+        place.
 
         The second value of the pair says whether it did.
         """

@@ -1,5 +1,5 @@
 # pyright: basic
-"""What the launcher asked for, read once from the variable D9M_TRACE."""
+"""The launcher's request, read once from the variable D9M_TRACE."""
 
 from __future__ import annotations
 
@@ -9,39 +9,28 @@ VARIABLE = "D9M_TRACE"
 
 
 class Settings:
-    """How a process is recorded. A key that is not listed here is a fault of the caller."""
+    """Settings of a recording. A key that is not listed here is a fault of the caller."""
 
-    def __init__(
-        self,
-        folder: str,
-        level: str = "step",
-        first: int = 0,
-        last: int | None = None,
-        stop: int | None = None,
-        inputs: str = "cached",
-        step_by: str = "auto",
-        compiled: str = "as-is",
-        max_size: int = 2 << 30,
-        xxhash: str | None = None,
-        python: tuple = (),
-        zoom: tuple = (),
-        modules: tuple = (),
-        variables: tuple = (),
-    ) -> None:
+    level: str = "step"
+    first: int = 0
+    last: int | None = None
+    stop: int | None = None
+    inputs: str = "cached"
+    step_by: str = "auto"
+    compiled: str = "as-is"
+    max_size: int = 2 << 30
+    xxhash: str | None = None
+    python: tuple = ()
+    zoom: tuple = ()
+    modules: tuple = ()
+    variables: tuple = ()
+
+    def __init__(self, folder: str, **given) -> None:
         self.folder = folder
-        self.level = level
-        self.first = first
-        self.last = last
-        self.stop = stop
-        self.inputs = inputs
-        self.step_by = step_by
-        self.compiled = compiled
-        self.max_size = max_size
-        self.xxhash = xxhash
-        self.python = tuple(python)
-        self.zoom = tuple(zoom)
-        self.modules = tuple(modules)
-        self.variables = tuple(variables)
+        for name, value in given.items():
+            if not hasattr(type(self), name):
+                raise TypeError(name)
+            setattr(self, name, tuple(value) if isinstance(value, list) else value)
 
     def holds(self, step: int) -> bool:
         """Whether this step is to be recorded."""

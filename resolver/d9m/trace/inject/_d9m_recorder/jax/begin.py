@@ -18,7 +18,7 @@ def begin(jax, session, watcher) -> None:
 
 
 class Jax:
-    """What a session asks of its framework. Of a program that imports JAX and computes with another
+    """JAX, as a session sees it. Of a program that imports JAX and computes with another
     one, nothing is said.
     """
 

@@ -24,7 +24,7 @@ LEVELS = ("step", "op")
 
 
 class Call:
-    """What is known of a call before it."""
+    """The part of a call that is known before it."""
 
     __slots__ = ("inputs", "name", "plain", "shapes", "source")
 
@@ -127,7 +127,9 @@ class Calls:
         return call
 
     def _before(self, jitted, identity, arguments, named):
-        """What is known before a call; None where JAX only traces it, or nobody wants it."""
+        """Return what is known before a call; None where JAX only traces it, or it is not
+        wanted.
+        """
         leaves, tree = self._jax.tree_util.tree_flatten((arguments, named))
         if any(isinstance(leaf, self._tracer) for leaf in leaves):
             return None
@@ -155,8 +157,8 @@ class Calls:
         return self._session.on and self._session.settings.level in LEVELS
 
     def _run(self, jitted, before, arguments, named):
-        """What the function returns, and whether its ops were run one by one. Where they cannot be,
-        as where the function itself fails, it is called as a whole.
+        """Return what the function returns, and whether its ops were run one by one. Where they
+        cannot be, as where the function itself fails, it is called as a whole.
         """
         eager = self._eager
         if eager is None or not isinstance(before, Call):

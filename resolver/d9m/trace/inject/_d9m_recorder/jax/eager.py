@@ -1,7 +1,7 @@
 # pyright: basic
-"""Runs a jitted function op by op: traced as JAX traces it, then each primitive by itself.
+"""Runs a jitted function op by op: traced as JAX traces it, then each primitive alone.
 
-What XLA makes of the whole function is another program, with fused ops: other bits than here.
+What XLA makes of the whole function is another program, with fused ops: its results differ.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Eager:
         return closed, jax.tree_util.tree_structure(shapes), arrays, made
 
     def run(self, traced, call):
-        """What the function returns."""
+        """Return what the function returns."""
         closed, tree, arrays, made = traced
         numbers = {}
         for eqn in closed.jaxpr.eqns:
@@ -111,7 +111,7 @@ class Eager:
         return self._jax.numpy.asarray(value, dtype=atom.aval.dtype)
 
     def _constant(self, value):
-        """What a function has from where it was made, as an array that can be followed."""
+        """Return what a function has from where it was made, as an array that can be followed."""
         if not self._has_elements(value):
             return value
         found = self._constants.get(id(value))

@@ -19,7 +19,7 @@ NUMBERS = bool, int, float
 
 
 class Place:
-    """Where an operation was traced: phase, path of functions and scopes, line of the program."""
+    """The place of a traced operation: phase, path of functions and scopes, line of the program."""
 
     __slots__ = ("module", "phase", "source")
 

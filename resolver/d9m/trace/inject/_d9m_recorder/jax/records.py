@@ -1,5 +1,5 @@
 # pyright: basic
-"""What records of JAX share: the sites of calls, names of functions, and lines of the program."""
+"""Shared by JAX's records: the sites of calls, names of functions, and lines of the program."""
 
 from __future__ import annotations
 

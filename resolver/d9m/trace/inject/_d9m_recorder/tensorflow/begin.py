@@ -22,7 +22,7 @@ def begin(tensorflow, session, watcher) -> None:
 
 
 class TensorFlow:
-    """What a session asks of its framework. Many programs import TensorFlow and compute with
+    """TensorFlow, as a session sees it. Many programs import TensorFlow and compute with
     another one: nothing is said of it before it was used.
     """
 

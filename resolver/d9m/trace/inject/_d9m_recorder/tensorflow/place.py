@@ -1,5 +1,5 @@
 # pyright: basic
-"""Where an op is called: the layer, the line of the user's code, the phase of the step."""
+"""The place of an op's call: the layer, the line of the user's code, the phase of the step."""
 
 from __future__ import annotations
 

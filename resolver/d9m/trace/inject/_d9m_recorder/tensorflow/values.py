@@ -42,7 +42,7 @@ class Values:
         return NONE
 
     def quietly(self, act):
-        """What `act` returns; ops that it runs are not the program's."""
+        """Return what `act` returns; ops that it runs are not the program's."""
         was_reading, self.reading = self.reading, True
         try:
             return act()
@@ -68,7 +68,7 @@ class Values:
         return self._digester.of(found.tobytes())
 
     def of_variable(self, handle) -> str:
-        """What the variable holds now; NONE, if nothing was assigned to it yet."""
+        """Return what the variable holds now; NONE, if nothing was assigned to it yet."""
         kind = variable_type(handle)
         if kind is None:
             return NONE
@@ -111,7 +111,7 @@ def variable_type(handle) -> object:
 
 
 def _silencer():
-    """What keeps tapes from recording; its place has moved."""
+    """Return what keeps tapes from recording; its place has moved."""
     from tensorflow.python.eager import tape  # pyright: ignore[reportMissingImports]
 
     if hasattr(tape, "stop_recording"):

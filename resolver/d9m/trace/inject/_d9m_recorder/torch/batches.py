@@ -77,7 +77,7 @@ def _reference(dataset):
 
 
 def leaves(batch) -> list:
-    """What a batch holds, whatever it is packed in: the order is that of its containers."""
+    """Return what a batch holds, whatever it is packed in: the order is that of its containers."""
     found: list = []
     _gather(batch, found, 0)
     return found

@@ -25,7 +25,7 @@ def begin(torch, session, watcher) -> None:
 
 
 class Torch:
-    """What a session asks of its framework."""
+    """PyTorch, as a session sees it."""
 
     def __init__(self, torch, session, watcher) -> None:
         self.torch = torch
@@ -104,7 +104,7 @@ class Torch:
 
 
 class OpLevel:
-    """What there is at the level of ops alone: a mode, while a step is recorded."""
+    """Recording of ops: a mode, while a step is recorded."""
 
     def __init__(self, framework) -> None:
         torch, session = framework.torch, framework.session

@@ -41,7 +41,7 @@ class Memory:
 
 
 class Memories:
-    """All storages that ops have read or written, and digests of tensors that name them."""
+    """The storages that ops have read or written, and digests of tensors that name them."""
 
     def __init__(self, torch, session, tensors) -> None:
         self._torch = torch
@@ -115,7 +115,7 @@ class Memories:
         return text if whole else f"{digest}+{memory.number}"
 
     def blank(self, tensor) -> str:
-        """Of a tensor with memory that nobody has written."""
+        """Of a tensor with uninitialised memory."""
         plain = self._plain(tensor)
         if plain is None:
             return NONE
@@ -195,7 +195,7 @@ class Memories:
         return plain, () if plain is None else _view(plain)
 
     def _find(self, tensor):
-        """What is known of a tensor's storage, and whether that is nothing."""
+        """Return what is known of a tensor's storage, and whether that is nothing."""
         storage = tensor.untyped_storage()
         memory = self._known.get(storage._cdata)
         return (self._meet(storage), True) if memory is None else (memory, False)
@@ -245,7 +245,9 @@ def _version(tensor) -> int:
 
 
 def _view(tensor):
-    """What tells views of one storage from each other: (from, to) in bytes, if it has no gaps."""
+    """Return what tells views of one storage from each other: (from, to) in bytes, if it has no
+    gaps.
+    """
     start = tensor.storage_offset() * tensor.element_size()
     span = dense(tensor)
     if span is not None:

@@ -82,7 +82,7 @@ def _unheard_call(torch):
 
 
 def _handle(function):
-    """What the dispatcher knows the op by; None of those that it does not know."""
+    """Return what the dispatcher knows the op by; None of those that it does not know."""
     try:
         return getattr(function, "_handle", None)
     except RuntimeError:

@@ -100,7 +100,7 @@ class Names:
 
 
 def _tensors(value, kind) -> list:
-    """Those in what a module returned."""
+    """Return those in what a module returned."""
     if isinstance(value, kind):
         return [value]
     inside = value.values() if isinstance(value, dict) else value

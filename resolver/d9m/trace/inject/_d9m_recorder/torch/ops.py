@@ -68,7 +68,7 @@ class Ops:
             self.session.fault("views", fault)
 
     def before(self, plan: Plan, args, kwargs, frame):
-        """What `after` needs; None: this call is not recorded."""
+        """Return what `after` needs; None: this call is not recorded."""
         if not self.working:
             return None
         try:
@@ -254,7 +254,7 @@ def _is_empty(args) -> bool:
 
 
 def _tensors(value, kind) -> list:
-    """Those in a value, however deep its lists are."""
+    """Return those in a value, however deep its lists are."""
     if isinstance(value, kind):
         return [value]
     found: list = []

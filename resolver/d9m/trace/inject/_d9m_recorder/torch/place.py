@@ -1,5 +1,5 @@
 # pyright: basic
-"""Where an op is called: the module, the line of the user's code, the phase of the step.
+"""The place where an op is called: the module, the line of the user's code, the phase of the step.
 
 Modules are found from Python's frames. Hooks of modules would be traced by the compiler, and change
 what it makes.
@@ -57,8 +57,8 @@ class Places:
         return "fwd", "", module, source
 
     def update(self, frame) -> int | None:
-        """What stands for the run of an optimizer's function that calls ops and nothing else; None
-        outside of one. Its ops have the same place.
+        """Return what stands for the run of an optimizer's function that calls ops and nothing
+        else; None outside of one. Its ops have the same place.
         """
         if self._steps.optimizer is None:
             return None

@@ -1,5 +1,5 @@
 # pyright: basic
-"""What has to be known of an op before it is called, read from its schema once."""
+"""The facts about an op that are needed before its call, read from its schema once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Plan:
         self.passes = False
         self.random = False
         self.makes = False
-        """Whether it returns memory that nobody has written."""
+        """Whether it returns uninitialised memory."""
         self.value = False
         self.collective = False
         self.higher = False

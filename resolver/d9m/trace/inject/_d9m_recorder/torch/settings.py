@@ -31,7 +31,7 @@ ASKED = {
 
 
 class Switches:
-    """What decides bits in this release, found once: it is read at the end of each step."""
+    """The settings that decide results in this release, read at the end of each step."""
 
     def __init__(self, torch) -> None:
         self._readers = [

@@ -37,7 +37,7 @@ class Zoom:
         self._settings = session.settings
         self._folder = os.path.join(session.settings.folder, "zoom")
         self._wanted: dict = {}
-        """Place -> {nth call there: [(rank, number of the wish)]}."""
+        """Place -> {nth call there: [(rank, number of the request)]}."""
         for number, call in enumerate(session.settings.zoom):
             wanted = self._wanted.setdefault(_place_of(call), {})
             wanted.setdefault(call["nth"], []).append((call["rank"], number))

@@ -1,23 +1,23 @@
-"""What a difference reaches: losses, gradients, parameters, and what modules return."""
+"""The state that a difference reaches: losses, gradients, parameters, and what modules return."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from d9m.trace.align import Matched
+from d9m.trace.cause_candidates import CauseCandidate, CauseCandidates
 from d9m.trace.memory import TaintMap, differing
 from d9m.trace.stream_records import Sums
-from d9m.trace.suspects import CauseCandidate, Suspects
 
 
 class StateDiff:
     """The state of one process, in both runs.
 
     Where ops were recorded, a difference is traced back through the storages that hold it. Where
-    they were not, the first state that differs is a cause of its own, and all others follow.
+    they were not, the first state that differs is a cause, and all others follow.
     """
 
-    def __init__(self, suspects: Suspects, taints: TaintMap, follows: bool) -> None:
+    def __init__(self, suspects: CauseCandidates, taints: TaintMap, follows: bool) -> None:
         self._suspects = suspects
         self._taints = taints
         self._follows = follows

@@ -1,4 +1,4 @@
-"""What the knowledge base says of a cause: from a recorded op to a question about it."""
+"""The advice for a cause: from a recorded op to a question about it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ JAX_RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
 """The same, where it shows in what JAX calls."""
 
 JAX_ON_GPU = ("jax/scatter-add", "jax/matmul-autotune")
-"""Why a jitted function can differ there."""
+"""Sources of nondeterminism in a jitted function there."""
 
 _OF_TORCH = ("torch-compile", "pytorch/uninitialised-memory")
 """Those of RECORDS that are about PyTorch alone."""
@@ -62,7 +62,7 @@ def with_advice(kb: KnowledgeBase, found: Findings) -> Findings:
 
 
 def _able(kb: KnowledgeBase, setup: Setup, candidates: Sequence[Cause]) -> list[Cause]:
-    """Those of which a record says that they can differ here."""
+    """Return those that a record calls nondeterministic here."""
     answered = [_answered(kb, setup, cause) for cause in candidates]
     return [
         cause
@@ -131,7 +131,7 @@ def _already(
 
 
 def _differing(op: OpAnswer) -> list[str]:
-    """The sources that say that it can differ by itself."""
+    """Return the sources that call the op nondeterministic."""
     return [
         source.id
         for source in op.sources
@@ -141,7 +141,7 @@ def _differing(op: OpAnswer) -> list[str]:
 
 
 def queries(cause: Cause) -> Iterator[str]:
-    """How the op can be called in a question, the most exact first.
+    """Yield how the op can be called in a question, the most exact first.
 
     >>> cause = Cause(kind="op", process="", step=0, record=0, op="aten::put_", phase="fwd",
     ...               arguments={"accumulate": "True"})

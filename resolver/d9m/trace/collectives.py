@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from d9m.trace.cause_candidates import Arrival
 from d9m.trace.memory import TaintMap
 from d9m.trace.stream_records import CalledCollective, Name
-from d9m.trace.suspects import Arrival
 
 
 class CollectiveTracker:
@@ -26,5 +26,5 @@ class CollectiveTracker:
             self._taints.clear(storage)
 
     def brought(self, storage: int | None) -> Arrival | None:
-        """The collective that wrote a storage, as far as anybody can tell."""
+        """Return the collective that probably wrote a storage."""
         return self._writers.get(-1 if storage is None else storage, self._last)

@@ -53,12 +53,12 @@ class CauseCandidate(msgspec.Struct):
     opaque: bool = False
     """Of a compiled graph: whether it got something whose content has no digest."""
     storage: int | None = None
-    """Of run A: what was read, where nobody has written it."""
+    """Of run A: what was read without having been written."""
     steps: list[int] = []
     count: int = 0
     inherited: int = 0
     """Later ops that differ because of it."""
-    heirs: dict[int, list[int]] = {}
+    descendants: dict[int, list[int]] = {}
     """Number of their site in run A -> the first step, and how many there are."""
     may_follow: set[int] = set()
     leaked: bool = False
@@ -70,11 +70,11 @@ class CauseCandidate(msgspec.Struct):
     def inherit(self, site: int, step: int) -> None:
         """A later op differs because of it."""
         self.inherited += 1
-        heir = self.heirs.get(site)
-        if heir is None:
-            self.heirs[site] = [step, 1]
+        descendant = self.descendants.get(site)
+        if descendant is None:
+            self.descendants[site] = [step, 1]
         else:
-            heir[1] += 1
+            descendant[1] += 1
 
     @property
     def at_step_end(self) -> bool:
@@ -82,8 +82,8 @@ class CauseCandidate(msgspec.Struct):
         return self.kind == "generator" and self.site is None
 
 
-class Suspects:
-    """All of one process, in the order in which they were found."""
+class CauseCandidates:
+    """All candidates of one process, in the order in which they were found."""
 
     def __init__(self) -> None:
         self.found: list[CauseCandidate] = []
@@ -142,8 +142,8 @@ class Suspects:
                         suspect.may_follow.add(number)
 
     def mattering(self, anything: bool) -> set[int]:
-        """Those that reach something, and where the runs do different things; with `anything`,
-        where nothing could be reached, all.
+        """Return those that reach something, and where the runs do different things; with
+        `anything`, where nothing could be reached, all.
         """
         found: set[int] = set()
         for number, suspect in enumerate(self.found):
@@ -167,5 +167,5 @@ def _may_lead_to(earlier: CauseCandidate, suspect: CauseCandidate) -> bool:
 
 
 def place(site: Site) -> Key:
-    """What ops of one cause share."""
+    """Return what ops of one cause share."""
     return site.op, site.node, site.module, site.phase

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from d9m.trace import folder
-from d9m.trace.findings import Cause, Findings, SourceLine
+from d9m.trace.causes_found import at_site
+from d9m.trace.findings import Cause, Findings
 from d9m.trace.process import name
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import CalledOp, named_arguments
@@ -27,9 +28,9 @@ def modules(found: Findings | None) -> tuple[str, ...]:
 
 
 def called(path: Path, within: Sequence[str]) -> list[Cause]:
-    """Each op of a recording with its first call, as a cause that nobody saw: which of them can
-    differ at all is for the knowledge base to say. Only those in some modules and in what encloses
-    these, if any are named.
+    """Return each op of a recording with its first call, as a cause that was not seen to differ;
+    only those in these modules and in what encloses them, if any are named. The knowledge base
+    says which of them are nondeterministic.
     """
     found: dict[tuple[str | None, ...], Cause] = {}
     for file in folder.streams(path):
@@ -42,22 +43,15 @@ def called(path: Path, within: Sequence[str]) -> list[Cause]:
             key = (site.op, site.overload, site.phase, site.node, record.arguments)
             if key in found or not _is_within(site.module or "", within):
                 continue
-            found[key] = Cause(
+            cause = Cause(
                 kind="op",
                 process=name(stream),
                 step=placed.step,
                 record=placed.number,
                 certain=False,
-                op=site.op,
-                overload=site.overload,
-                phase=site.phase,
-                node=site.node or None,
-                module=site.module or None,
-                source=SourceLine(*site.source) if site.source else None,
-                device=site.device,
-                inputs=list(site.shapes),
                 arguments=named_arguments(record.arguments),
             )
+            found[key] = at_site(cause, site)
     return list(found.values())
 
 
