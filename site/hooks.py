@@ -123,7 +123,7 @@ def _as_it_is(config: MkDocsConfig, path: str, content: str | bytes) -> File:
     return file
 
 
-_NOT_SEARCHED = re.compile(r'<h2 id="(evidence|what-no-setting-makes-deterministic)"')
+_NOT_SEARCHED = re.compile(r'<h2 id="(evidence|ops-without-a-fix)"')
 """Sections that no search is for. Their words stand on a thousand pages, and made a third of the
 index.
 """

@@ -51,7 +51,7 @@ def test_a_change_of_words_changes_no_meaning_and_any_other_does() -> None:
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
-def test_every_expected_value_stands_in_a_document(path: Path) -> None:
+def test_every_expected_value_is_in_a_document(path: Path) -> None:
     case = cases.read(path)
     reasons = [row.because for row in case.expect] + (
         [case.expect_error.because] if case.expect_error else []

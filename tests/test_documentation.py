@@ -130,7 +130,7 @@ def test_the_example_of_a_record_has_no_fault(with_example: Path) -> None:
 
 @pytest.mark.parametrize(
     ("release", "verdict"),
-    [("2.9", "example (backward) can differ between runs"), ("2.10", "example repeats")],
+    [("2.9", "example (backward) is nondeterministic"), ("2.10", "example is deterministic")],
 )
 def test_the_example_of_a_record_answers_as_written(
     with_example: Path, tmp_path: Path, release: str, verdict: str

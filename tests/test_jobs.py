@@ -89,7 +89,7 @@ def test_every_reason_is_needed() -> None:
     assert [each for number, each in enumerate(reasons()) if number not in needed] == []
 
 
-def test_every_reason_stands_in_a_document_or_says_why_it_needs_none() -> None:
+def test_every_reason_is_in_a_document_or_says_why_it_needs_none() -> None:
     wrong = [
         fault
         for each in reasons()

@@ -47,12 +47,12 @@ def test_the_checked_in_schema_is_what_the_types_give() -> None:
     assert output_schema.FILE.read_bytes() == json_schema.encoded(), output_schema.WRITE
 
 
-def test_the_schema_is_one_of_its_own_standard() -> None:
+def test_the_schema_follows_its_standard() -> None:
     jsonschema_rs.meta.validate(output_schema.whole())
     assert output_schema.whole()["$id"].endswith(f"/schema/{SCHEMA_VERSION}.json")
 
 
-def test_every_type_in_the_schema_has_a_name_of_its_own() -> None:
+def test_every_type_in_the_schema_has_a_unique_name() -> None:
     roots = [*(each.type for each in json_schema.OUTPUTS), *json_schema.RECORDS]
     names = [type_.__name__ for type_ in held(roots)]
     assert len(set(names)) == len(names)

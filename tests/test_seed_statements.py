@@ -25,7 +25,7 @@ def named(row: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=named)
-def test_the_statement_stands_in_its_seed(row: dict[str, str]) -> None:
+def test_the_statement_is_in_its_seed(row: dict[str, str]) -> None:
     assert row["quote"].strip()
     assert flat(row["quote"]) in seed(row["seed"])
 

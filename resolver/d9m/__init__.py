@@ -39,7 +39,7 @@ _HOMES = {
     "AbsentError": "d9m.errors",
     "ExitCode": "d9m.errors",
 }
-"""Public name -> the module that has it, imported when somebody first asks."""
+"""Public name -> the module that has it, imported at first use."""
 
 
 def __getattr__(name: str) -> Any:

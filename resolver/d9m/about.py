@@ -1,4 +1,4 @@
-"""What this copy of d9m is."""
+"""The version of this copy of d9m."""
 
 __version__ = "0.1.0"
 

@@ -22,7 +22,7 @@ from d9m.resolve.resolver import resolve
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What somebody wants to know, read once, with the environment that it is about."""
+    """A question, parsed once, with its environment."""
 
     environment: Environment
     """With what the named ops and calls bring along."""
@@ -61,7 +61,7 @@ def understand(
 
 
 def _found(kb: KnowledgeBase, environment: Environment, queries: Sequence[Query]) -> list[OpItem]:
-    """What the queries mean. Raises UsageError, with every name that means nothing."""
+    """Return the ops that the queries mean. Raises UsageError with every unknown name."""
     items: list[OpItem] = []
     mistakes: list[UsageError] = []
     for query in queries:
@@ -75,7 +75,7 @@ def _found(kb: KnowledgeBase, environment: Environment, queries: Sequence[Query]
 
 
 def brings_packages(kb: KnowledgeBase, ops: Sequence[str]) -> bool:
-    """Whether ops name packages of their own: ``flash_attn_func`` needs no further environment.
+    """Whether ops name their own packages: ``flash_attn_func`` needs no further environment.
     Raises UsageError.
     """
     queries = [op_syntax.parse(text) for text in ops]
@@ -90,7 +90,7 @@ def _environment(
     calls: Sequence[Call],
 ) -> Environment:
     """The environment of a question, with the packages that its ops and calls bring along, and
-    the facts that its ops decide where nobody says otherwise.
+    the facts that its ops decide where the question says nothing else.
     """
     brought = [op_lookup.brought_along(kb, query, named) for query in queries]
     brought += [call.home for call in calls]
@@ -104,8 +104,8 @@ def _environment(
 def _with_brought(
     kb: KnowledgeBase, setup: Setup, extra: tuple[tuple[str, None], ...]
 ) -> Environment:
-    """The environment with packages that nobody named, and with what these need: torchvision brings
-    PyTorch, or comes in the release that is made for the PyTorch that is there.
+    """The environment with packages that the question does not name, and with what these need:
+    torchvision brings PyTorch, or comes in the release that is made for the PyTorch that is there.
     """
     environment = describe(kb, msgspec.structs.replace(setup, packages=(*setup.packages, *extra)))
     wanted = dict.fromkeys(part for package, _version in extra for part in partners(kb, package))

@@ -1,4 +1,4 @@
-"""What can go wrong, and how each command ends."""
+"""The errors that commands raise, and their exit codes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
 
     @property
     def meaning(self) -> str:
-        """What the code tells a script, in a sentence or two."""
+        """The meaning of the code for a script, in a sentence or two."""
         return _MEANINGS[self]
 
 
@@ -94,7 +94,7 @@ class DataError(D9mError):
 
 
 class AbsentError(D9mError):
-    """What was asked for is not on this machine."""
+    """The device or file in question is not on this machine."""
 
     exit_code = ExitCode.ABSENT
 

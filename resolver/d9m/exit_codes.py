@@ -9,7 +9,7 @@ from d9m.errors import ExitCode
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command read, ran and compared, and what came of it.
+    """Results of a command: what it read, ran and compared.
 
     A command fills in what applies to it. Bad data and wrong usage that stop a command are
     exceptions (`d9m.errors`) and never get here.

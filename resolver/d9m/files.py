@@ -1,4 +1,4 @@
-"""Files that somebody named: read whole, and never more than they may hold."""
+"""Files that the user named: read whole, and never more than they may hold."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ LARGEST = 1 << 28
 """Bytes of any file that is read at once. The largest one that d9m writes has a tenth of that."""
 
 UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
-"""What a decoder of msgspec raises for bytes that are something else: nested too deep, not UTF-8.
+"""Errors that a decoder of msgspec raises for bytes that are something else: nested too deep, not
+UTF-8.
 """
 
 

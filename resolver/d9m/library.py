@@ -73,7 +73,7 @@ def advise(
 
 
 def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | None) -> Explained:
-    """What an error or warning text means, or a log that holds some; packages narrow it to their
+    """Explain an error or warning text, or a log that holds some; packages narrow it to their
     wordings.
 
     >>> import d9m

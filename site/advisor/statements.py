@@ -104,7 +104,6 @@ class Statements:
         return {
             "id": id_,
             "label": solution.label,
-            "known_label": int(solution.known_label),
             "title": solution.title,
             "home": self.kb.meta.folders.get(id_.partition("/")[0]),
             "costs": [[each.text, each.factor, self.number(each.when)] for each in solution.costs],

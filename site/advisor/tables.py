@@ -24,7 +24,7 @@ from d9m.model.records import Fact, GpuModel
 from d9m.model.versions import covers, key
 from d9m.render.advice.program import is_own, module
 from d9m.render.phrases import last_before
-from d9m.resolve.op_names import modules, starts_of_operators
+from d9m.resolve.op_names import modules
 from d9m.resolve.rules import NOT_MET
 
 
@@ -69,12 +69,6 @@ class _Tables:
             "modules": sorted(modules(kb)),
             "own_modules": sorted(filter(is_own, _imported(kb))),
             "catalogues": catalogues,
-            "judged": kb.meta.judged,
-            "operators": starts_of_operators(kb),
-            "see": {
-                name: f"{kb.ingredients[id_].title}: d9m show {id_}."
-                for name, id_ in kb.meta.see.items()
-            },
             "columns": [_column(each, sources) for each in self.columns.every],
             "together": together,
             "stands_for": kb.meta.stands_for,
@@ -129,7 +123,6 @@ class _Tables:
             "covered": int(recorded and name in self.kb.meta.folders.values()),
             "platform": int(name in self.kb.meta.platforms),
             "framework": int(package.kind == "framework"),
-            "base": package.framework,
             "concerns": self.conditions.number(package.concerns) if package.concerns else None,
             "application": int(package.kind == "application"),
             "image": int(package.kind == "image"),

@@ -84,7 +84,7 @@ def _outcome(kb: KnowledgeBase, shown: ShownAnswer | None) -> str:
     if not shown.solutions:
         return phrases.WORDS[shown.outcome]
     titles = [kb.solution(label)[1].title for label in shown.solutions]
-    return f"repeats with {' and '.join(titles)}"
+    return f"deterministic with {' and '.join(titles)}"
 
 
 def _feed(kb: KnowledgeBase, name: str, title: str, entries: list[_Entry]) -> bytes:

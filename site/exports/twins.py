@@ -43,9 +43,9 @@ def index(kb: KnowledgeBase, pages: Mapping[str, str]) -> str:
     lines = [
         "# d9m",
         "",
-        "> Determinism in deep learning: which ops of which release repeat bit for bit, what to "
-        "set so that they do, "
-        f"and who says so. Knowledge base of {kb.meta.date}.",
+        "> Determinism in deep learning: which ops of which release are deterministic, what to "
+        "set for that, and the "
+        f"evidence. Knowledge base of {kb.meta.date}.",
         "",
         "Every page has a twin in Markdown: the address of the page with `.md` for the last slash "
         f"(`sources/tensorflow/bias-add.md`). The same data as JSON: {SITE}{API}index.json",

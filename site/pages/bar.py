@@ -81,11 +81,16 @@ def _answer(kb: KnowledgeBase, rows: Sequence[ReleaseRow]) -> tuple[Outcome, str
 
 
 def strip(outcomes: Iterable[Outcome]) -> Markdown:
-    """How many ops repeat, depend, raise and differ, as parts of one bar."""
+    """Return how many ops have each outcome, as parts of one bar."""
     counts = Counter("solved" if outcome in REPEATS else outcome for outcome in outcomes)
     found = [outcome for outcome in WORST_LAST if counts[outcome]]
-    names = {**phrases.WORDS, "solved": "repeat", "raises": "raise an error", "depends": "depend"}
-    names |= {"unsolved": "can differ between runs", "unknown": "not checked"}
+    names = {
+        **phrases.WORDS,
+        "solved": "deterministic",
+        "raises": "raise an error",
+        "depends": "depend",
+    }
+    names |= {"unsolved": "nondeterministic", "unknown": "not verified"}
     said = ", ".join(f"{counts[outcome]} {names[outcome]}" for outcome in found)
     parts = "".join(
         f'<span class="d9m-{outcome}" style="flex-grow:{counts[outcome]}" '

@@ -12,11 +12,11 @@ from pages.places import LISTS
 _ROWS = (
     ("seeds", "Seed the global generator"),
     ("draws", "Draw from it"),
-    ("no_draws", "Among those names, draw nothing, or from a generator of their own"),
+    ("no_draws", "Among those names, draw nothing, or from their own generator"),
     ("seed_needed_by", "Settings under which they raise an error unless it is seeded"),
     ("makers", "Make a generator that is random without a seed"),
     ("reseeds", "Seed such a generator later"),
-    ("environments", "Make an environment with a generator of its own"),
+    ("environments", "Make an environment with its own generator"),
     ("models", "Classes whose objects draw their weights when they are made"),
     ("loaders", "Load data, in workers or in an order that they draw"),
     ("chance", "Give something else in every run"),

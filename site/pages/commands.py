@@ -88,8 +88,8 @@ def _written(argument: Any) -> str:
 def _option(option: Any) -> Option:
     value = "" if option.is_flag else f" {option.metavar or 'VALUE'}"
     does = [option.help or ""]
-    if option.multiple and "may repeat" not in does[0].lower():
-        does.append("May repeat.")
+    if option.multiple and "repeatable" not in does[0].lower():
+        does.append("Repeatable.")
     default = (
         "" if option.default is None or option.is_flag or option.multiple else str(option.default)
     )

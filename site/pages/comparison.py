@@ -35,7 +35,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     ]
     title = "Frameworks compared"
     names = ", ".join(title for _name, title, _newest in frameworks)
-    description = f"Which ops repeat in {names}, side by side, in their newest releases."
+    description = f"Which ops are deterministic in {names}, side by side, in their newest releases."
     yield layout.page(
         kb,
         "compare.md",

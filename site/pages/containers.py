@@ -44,7 +44,7 @@ class ImageRow(msgspec.Struct, frozen=True):
     path: str
     release: Release
     stock: str
-    """Version of the framework inside; empty where nobody has confirmed it."""
+    """Version of the framework inside; empty where it is not verified."""
     left: int
     """Ops that no setting makes deterministic, or of which nobody knows."""
 
@@ -73,8 +73,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         groups.append((name, kb.packages[name], rows))
     title = "Containers"
     description = (
-        "What each NVIDIA NGC image ships, and what to set inside it so that runs "
-        "repeat bit for bit."
+        "What each NVIDIA NGC image ships, and what to set inside it for reproducible runs."
     )
     yield layout.page(kb, "containers/index.md", "containers.md", title, description, groups=groups)
     for name in images(kb):
@@ -103,8 +102,8 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         "container.md",
         title,
         (
-            f"What the image {package.image}:{shown} ships, and what to set inside it so that runs "
-            "repeat bit for bit."
+            f"What the image {package.image}:{shown} ships, and what to set inside it for "
+            "reproducible runs."
         ),
         hide=("navigation",),
         weight=3,
@@ -164,7 +163,7 @@ def _parts(
 
 
 def _unseen(kb: KnowledgeBase, package: Package, advice: Advice) -> str | None:
-    """Releases of the framework that the image may hold, where nobody has confirmed which; None: it
+    """Releases of the framework that the image may hold, where it is not verified which; None: it
     is known.
     """
     stock = package.stock

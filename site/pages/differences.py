@@ -18,7 +18,7 @@ class ShownAnswer(msgspec.Struct, frozen=True):
 
     outcome: Outcome
     solutions: tuple[str, ...]
-    """Labels; none where they do not make the op repeat."""
+    """Labels; none where they do not make the op deterministic."""
     branches: str
     """What decides, where the outcome depends on something; else empty."""
 

@@ -50,7 +50,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     for id_, name in _titles(kb):
         rows.append((id_, name, kb.helpers[id_], _compared(kb, helper_calls.call(kb, id_))))
     title = "Helper calls"
-    description = "Calls that turn several settings at once, and what each of them leaves out."
+    description = "Calls that make several settings at once, and which settings each leaves out."
     yield layout.page(kb, "helpers/index.md", "helpers.md", title, description, ("toc",), rows=rows)
     for id_, title, helper, compared in rows:
         yield layout.record_page(

@@ -23,15 +23,15 @@ SYMBOLS: dict[str, str] = {
 }
 
 WORDS: dict[str | None, str] = {
-    "no-known-source": "no known source",
-    "deterministic": "repeats",
-    "solved": "repeats with settings",
+    "no-known-source": "no known nondeterminism",
+    "deterministic": "deterministic",
+    "solved": "deterministic with settings",
     "depends": "depends",
-    "unknown": "nobody has checked",
+    "unknown": "not verified",
     "raises": "raises an error",
-    "unsolved": "can differ between runs",
-    "nondeterministic": "can differ between runs",
-    None: "no known source here",
+    "unsolved": "nondeterministic",
+    "nondeterministic": "nondeterministic",
+    None: "no known nondeterminism here",
 }
 """An outcome as people say it."""
 
@@ -59,8 +59,9 @@ BOXES: dict[Outcome, str] = {
 
 def chip(outcome: Outcome | Default) -> Markdown:
     """An outcome as a small label: a symbol, words and a colour."""
-    words = WORDS[outcome].removesuffix(" between runs")
-    return Markdown(f'<span class="md-tag d9m-{outcome}">{SYMBOLS[outcome]} {words}</span>')
+    return Markdown(
+        f'<span class="md-tag d9m-{outcome}">{SYMBOLS[outcome]} {WORDS[outcome]}</span>'
+    )
 
 
 def condition(kb: KnowledgeBase, when: When) -> Markdown:

@@ -142,7 +142,7 @@ def report(table: str, id_: str, page: str) -> str:
     """A new issue about a record, with what we would ask for already in it."""
     title = f"Wrong data: {file(table, id_)}"
     body = (
-        f"Page: {page}\n\nWhat it says:\n\nWhat is right:\n\nWho says so (link, or output of "
+        f"Page: {page}\n\nWhat it says:\n\nWhat is right:\n\nEvidence (link, or output of "
         "d9m check):\n"
     )
     return f"{REPOSITORY}/issues/new?{urlencode({'title': title, 'body': body}, quote_via=quote)}"

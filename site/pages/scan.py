@@ -13,10 +13,10 @@ from pages import layout
 from pages.markdown import Markdown
 
 FAMILIES = {
-    "settings": "Has what is set an effect, and is it right?",
+    "settings": "Do the settings have an effect, and are they right?",
     "seeds": "Is every generator seeded, from something fixed, in time?",
-    "order": "Does something without a fixed order decide which sample is which?",
-    "ops": "What happens under the switch, in this release?",
+    "order": "Does an unordered source decide the order of samples?",
+    "ops": "What does deterministic mode do to these ops in this release?",
     "files": "Job files, and comments that hide findings",
     "program": "What a whole program asks for",
 }

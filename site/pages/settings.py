@@ -41,8 +41,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         groups.setdefault(setting.kind, []).append((setting, uses.get(name, [])))
     title = "Settings"
     description = (
-        "Every variable, statement, flag and key that decides about determinism, and "
-        "when it is read."
+        "Every variable, statement, flag and key that affects determinism, and when it is read."
     )
     ordered = [(many, groups[kind]) for kind, (_one, many) in _KINDS.items() if kind in groups]
     yield layout.page(

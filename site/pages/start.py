@@ -50,9 +50,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         "start.md",
         "Determinism in deep learning",
         (
-            "What to set, in your version, on your machine, for your ops, so that the same run "
-            "gives "
-            "the same bits."
+            "Deterministic, bitwise reproducible training: which settings your version and your "
+            "ops need."
         ),
         hide=("navigation", "toc"),
         counts=[(len(kb.of(kind)), name, page) for kind, name, page in _COUNTED],

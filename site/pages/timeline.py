@@ -1,6 +1,4 @@
-"""History with a picture: how many of the ops with a known source repeat, by the day of the
-release.
-"""
+"""History with a picture: how many ops with a known source are deterministic, by release date."""
 
 from __future__ import annotations
 
@@ -30,12 +28,12 @@ class TimelinePoint(msgspec.Struct, frozen=True):
 
     line: str
     day: date
-    repeat: int
+    deterministic: int
     known: int
 
     @property
     def share(self) -> float:
-        return self.repeat / self.known
+        return self.deterministic / self.known
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
@@ -60,9 +58,9 @@ def points(kb: KnowledgeBase, table: Grid) -> list[TimelinePoint]:
         written = kb.packages[table.package].releases[line.releases[0]].date or ""
         outcomes = [cell for cell in _column(table, place) if cell is not None]
         if written.count("-") == 2 and outcomes:
-            repeat = sum(outcome in REPEATS for outcome in outcomes)
+            deterministic = sum(outcome in REPEATS for outcome in outcomes)
             found.append(
-                TimelinePoint(line.name, date.fromisoformat(written), repeat, len(outcomes))
+                TimelinePoint(line.name, date.fromisoformat(written), deterministic, len(outcomes))
             )
     return found
 
@@ -103,7 +101,7 @@ def _picture(kb: KnowledgeBase, here: PageContext) -> Markdown:
     return Markdown(
         '<span class="d9m-picture" tabindex="0" role="region" aria-label="Timeline">'
         f'<svg class="d9m-timeline" role="group" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
-        'aria-label="Share of the ops with a known source that repeat, by release">'
+        'aria-label="Share of the ops with a known source that are deterministic, by release">'
         f"{axes}{lines}{names}</svg></span>"
     )
 
@@ -138,7 +136,8 @@ def _line(
     drawn = f'<path class="{kind}" d="{path}" fill="none" stroke-dasharray="{dash}"/>'
     for mark, left in zip(marks, at):
         said = entities(
-            f"{title} {mark.line}, {mark.day}: {mark.repeat} of {mark.known} ops repeat"
+            f"{title} {mark.line}, {mark.day}: "
+            f"{mark.deterministic} of {mark.known} ops are deterministic"
         )
         address = entities(here.served(releases.path(package, mark.line)))
         drawn += (

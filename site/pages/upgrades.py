@@ -39,7 +39,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             path(name),
             "upgrade.md",
             f"Upgrade {package.title}",
-            f"Which ops answer differently between any two releases of {package.title}.",
+            f"Which ops changed between any two releases of {package.title}.",
             hide=("navigation", "toc"),
             weight=4 if package.kind == "framework" else 1,
             name=name,

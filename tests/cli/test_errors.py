@@ -217,7 +217,7 @@ CONTROL = [
     ],
     ids=" ".join,
 )
-def test_control_characters_are_refused_and_never_repeated(arguments: list[str], text: str) -> None:
+def test_control_characters_are_refused_and_never_printed(arguments: list[str], text: str) -> None:
     done = d9m(*arguments, text)
     assert (done.returncode, done.stdout) == (2, "")
     assert not [each for each in done.stderr if not (each.isprintable() or each == "\n")]

@@ -615,7 +615,7 @@ def test_rules_are_explained_and_listed() -> None:
     assert "did you mean" in d9m("list", "rule").stderr
 
 
-def test_nothing_is_written_that_nobody_asked_for(project: Path) -> None:
+def test_nothing_is_written_without_an_option(project: Path) -> None:
     before = sorted(project.rglob("*"))
     scan(project)
     assert sorted(project.rglob("*")) == before

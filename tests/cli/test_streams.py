@@ -63,7 +63,7 @@ def test_a_stream_that_is_closed_is_an_error_of_a_line(
     assert "Traceback" not in done.stderr
 
 
-def test_the_exit_code_is_the_answers_even_if_nobody_reads_it() -> None:
+def test_the_exit_code_is_the_answers_even_if_stdout_is_closed() -> None:
     reading, writing = os.pipe()
     os.close(reading)
     question = [*COMMAND, "advise", "--torch", "2.4", "--ops", "cumsum"]
@@ -334,7 +334,7 @@ def test_a_log_with_broken_bytes_is_read_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("format_", ["env", "python", "dockerfile", "slurm", "markdown"])
-def test_a_file_name_cannot_break_out_of_the_comment_that_repeats_it(
+def test_a_file_name_cannot_break_out_of_the_comment_that_holds_it(
     tmp_path: Path, format_: str
 ) -> None:
     name = "a\nrm -rf x\n\x1b[31m"

@@ -54,7 +54,7 @@ SEEN = [
 ]
 
 
-def test_the_checks_stand_in_the_sources() -> None:
+def test_the_checks_are_in_the_sources() -> None:
     assert [
         each for each in SEEN if unfounded({"fact": "stack.md", "quote": each}) is not None
     ] == []
@@ -196,7 +196,7 @@ CLARA_SEEN = [
 ]
 
 
-def test_the_rules_of_the_clara_section_stand_in_the_documents() -> None:
+def test_the_rules_of_the_clara_section_are_in_the_documents() -> None:
     assert [fault for each in CLARA_SEEN if (fault := unfounded(each)) is not None] == []
 
 

@@ -40,27 +40,29 @@ def test_a_second_with_is_an_and() -> None:
 def test_three_cases_have_a_line_each_and_two_are_a_sentence() -> None:
     upsample = d9m("advise", "--torch", "any", "--ops", "nn.Upsample(mode='bilinear'):backward")
     lines = [line.strip() for line in upsample.stdout.splitlines()]
-    assert "• With PyTorch 2.1 or newer: repeats" in lines
+    assert "• With PyTorch 2.1 or newer: deterministic" in lines
     assert "• With PyTorch 1.7 to 2.0: raises an error" in lines
     dropout = d9m("advise", "--torch", "any", "--scope", "hardware", "--ops", "nn.Dropout")
-    assert "can differ between machines with PyTorch 1.2 or newer; with" in flat(dropout.stdout)
+    assert "differs between GPU models with PyTorch 1.2 or newer; not verified" in flat(
+        dropout.stdout
+    )
 
 
 def test_one_condition_and_the_rest_are_two_cases() -> None:
     scatter = d9m("advise", "--torch", "1.12", "--ops", "torch.scatter_add")
-    assert "repeats on 1-D inputs; otherwise it raises an error" in flat(scatter.stdout)
+    assert "deterministic on 1-D inputs; otherwise raises an error" in flat(scatter.stdout)
 
 
 def test_an_op_with_two_causes_names_both() -> None:
     asked = d9m("advise", "--with", "dgl", "--ops", "dgl.nn.RelGraphConv")
     said = flat(asked.stdout)
-    assert "it depends, for 2 reasons: • Gradient of gather_mm" in said
+    assert "depends, for 2 reasons: • Gradient of gather_mm" in said
     assert "Sums over neighbours add in no fixed order: • With DGL 2.2.1" in said
     assert "otherwise" not in said
     assert "name your release: --with dgl=VERSION" in said
 
 
-def test_releases_that_nobody_checked_do_not_lead() -> None:
+def test_releases_that_are_not_verified_do_not_lead() -> None:
     asked = d9m("advise", "--torch", "any", "--scope", "hardware", "--ops", "nn.Dropout")
-    assert asked.stdout.startswith("Dropout can differ between machines with PyTorch 1.2 or newer")
+    assert asked.stdout.startswith("Dropout differs between GPU models with PyTorch 1.2 or newer")
     assert "say which" not in asked.stdout

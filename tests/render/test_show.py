@@ -60,9 +60,9 @@ def test_an_op_is_shown_once_and_its_other_names_in_a_line() -> None:
     kb = knowledge_base()
     text = render(kb, show(kb, ["cumsum"])).plain()
     assert text.count("cumsum on CUDA (pytorch/cumsum)") == 1
-    same = "What holds for torch.cumsum holds for torch.ops.aten.cumsum and torch.masked.cumsum."
+    same = "As torch.cumsum: torch.ops.aten.cumsum and torch.masked.cumsum."
     assert same in " ".join(text.split())
-    assert "d9m knows no difference of jax.numpy.cumsum or tf.math.cumsum" in text
+    assert "No known nondeterminism in jax.numpy.cumsum or tf.math.cumsum" in text
 
 
 @pytest.mark.parametrize(
@@ -81,11 +81,11 @@ def test_a_setting_is_shown_by_the_end_of_its_name(ending: str, first: str) -> N
 
 
 def test_what_depends_on_the_batch_is_headed_so_and_comes_after_runs() -> None:
-    """A table headed "from run to run" would call a fixed batch unsteady."""
+    """A table headed "run to run" would call a fixed batch nondeterministic."""
     kb = knowledge_base()
     page = render(kb, show(kb, ["tf.nn.conv2d"])).plain()
-    assert page.index("from run to run") < page.index("Predictions depend on the whole batch")
-    assert "from batch to batch" in page.partition("Predictions depend on the whole batch")[2]
+    assert page.index("run to run") < page.index("Predictions depend on the whole batch")
+    assert "across batches" in page.partition("Predictions depend on the whole batch")[2]
 
 
 def test_a_call_in_full_shows_that_call_alone() -> None:

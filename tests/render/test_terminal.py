@@ -1,4 +1,4 @@
-"""What every answer for a terminal promises, on the real knowledge base."""
+"""What every answer for a terminal holds to, on the real knowledge base."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shown(
     width: int = WIDTH,
     **packages: str,
 ) -> tuple[str, list[str]]:
-    """The text of an answer, and the queries of ops that do not repeat."""
+    """Return the text of an answer, and the queries of ops that no setting helps."""
     asked = Setup(packages=tuple(packages.items()), device=device)
     advice = advise(knowledge_base(), asked, ops, scope)
     answer = Answer(
@@ -68,44 +68,42 @@ def test_a_line_fits_the_terminal_unless_it_is_to_be_copied(
 @pytest.mark.parametrize(
     ("name", "version"), [("tensorflow", "2.9"), ("torch", "2.10"), ("jax", "0.4.30")]
 )
-def test_every_op_that_does_not_repeat_has_a_line(name: str, version: str) -> None:
+def test_every_nondeterministic_op_has_a_line(name: str, version: str) -> None:
     text, open_ = shown(everything=True, **{name: version})
     assert open_
     head = flat(text.partition("Shell, before")[0])
     assert [query for query in open_ if query.rpartition(".")[2] not in head] == []
 
 
-def test_an_op_that_no_record_names_is_not_promised_to_repeat() -> None:
+def test_an_op_without_a_record_is_not_called_deterministic() -> None:
     text, _open = shown(["index_add", "F.gelu"], torch="2.4")
-    assert "gelu no known difference" in flat(text)
-    assert (
-        "Both ops repeat with these settings. d9m knows no difference between runs of gelu, "
-        "which is not a proof." in flat(text)
+    assert "gelu no known nondeterminism (not a proof)" in flat(text)
+    assert flat(text).startswith(
+        "index_add is deterministic with the settings below; gelu has no known nondeterminism "
+        "(not a proof)."
     )
     text, _open = shown(["F.gelu"], scope="hardware", torch="2.4")
-    assert text.startswith("d9m knows no dependence on the machine of gelu")
+    assert text.startswith("gelu has no known difference between GPU models (not a proof).")
 
 
-def test_what_differs_is_said_before_what_nobody_proved() -> None:
+def test_a_nondeterministic_op_comes_before_one_without_a_record() -> None:
     text, _open = shown(["tf.nn.conv2d", "tf.train.AdamOptimizer"], tensorflow="1.3")
-    assert text.startswith("conv2d can differ between runs")
-    assert "d9m knows no difference between runs of AdamOptimizer" in flat(text)
+    assert flat(text).startswith(
+        "conv2d is nondeterministic and no setting fixes it; AdamOptimizer has no known"
+    )
 
 
-def test_a_worse_call_comes_with_its_way_out() -> None:
+def test_a_worse_call_comes_with_its_workaround() -> None:
     text, _open = shown(["tf.data.Dataset.map"], tensorflow="2.0")
     page = flat(text)
-    way_out = page.index("stateless random ops")
-    assert page.index("with num_parallel_calls greater than 1 it can differ") < way_out
-    assert way_out < page.index("Shell, before")
+    workaround = page.index("stateless random ops")
+    assert page.index("with num_parallel_calls greater than 1: nondeterministic") < workaround
+    assert workaround < page.index("Shell, before")
 
 
-def test_of_a_gradient_that_raises_the_op_itself_is_not_accused() -> None:
+def test_only_the_gradient_is_said_to_raise_where_only_it_does() -> None:
     text, _open = shown(["tf.keras.layers.BatchNormalization"], tensorflow="2.14")
-    assert (
-        "outside training its gradient can differ between runs, and raises an error with"
-        in flat(text)
-    )
+    assert "outside training: gradient nondeterministic; raises an error with" in flat(text)
     assert "evaluate() and predict() compute no gradient" in flat(text)
 
 
@@ -116,11 +114,9 @@ def test_no_code_of_ours_reaches_a_reader() -> None:
     assert [label for label in labels if label in text] == []
 
 
-def test_a_note_stands_under_the_name_of_what_it_is_about() -> None:
+def test_a_note_begins_with_the_name_of_what_it_is_about() -> None:
     text, _open = shown(["conv", "index_add"], everything=True, torch="2.4")
-    assert "use_deterministic_algorithms(True): It does not switch cuDNN benchmarking off" in flat(
-        text
-    )
+    assert "use_deterministic_algorithms(True) does not switch cuDNN benchmarking off" in flat(text)
 
 
 def said(ops: list[str] | None = None, **packages: str) -> str:
@@ -131,35 +127,33 @@ def said(ops: list[str] | None = None, **packages: str) -> str:
 def test_the_argument_to_pass_comes_first() -> None:
     text = said(["flash_attn_func"], torch="2.4")
     assert text.startswith("Pass deterministic=True to flash_attn_func.")
-    assert said(["index_add"], torch="2.4").startswith("index_add repeats")
+    assert said(["index_add"], torch="2.4").startswith("index_add is deterministic with torch.use_")
 
 
 def test_of_a_wrapper_only_what_is_judged_counts() -> None:
     text = said(["DDP", "index_add"], torch="2.4")
-    assert "Of DDP, only the all-reduce of the gradients is judged" in text
-    assert "is judged" not in said(["all_reduce"], torch="2.4")
+    assert "Of DDP, only the all-reduce of the gradients is covered" in text
+    assert "is covered" not in said(["all_reduce"], torch="2.4")
 
 
-def test_a_call_that_a_switch_refuses_without_need_is_said_to_repeat() -> None:
+def test_an_op_that_needlessly_raises_is_called_deterministic_without_the_setting() -> None:
     text = said(["bincount:weights=false", "cumsum"], torch="2.0")
     assert text.startswith(
-        "cumsum can differ between runs. No switch prevents it; the way out is below. bincount "
-        "(weights=false) repeats as it is. The settings below leave out "
-        "torch.use_deterministic_algorithms(True), which would raise errors."
+        "bincount (weights=false) raises an error with torch.use_deterministic_algorithms(True) "
+        "and is deterministic without it; cumsum raises an error with "
+        "torch.use_deterministic_algorithms(True) and is nondeterministic without it."
     )
-    assert (
-        "repeats; with torch.use_deterministic_algorithms(True) it raises an error before" in text
-    )
+    assert "! bincount (weights=false) deterministic; raises an error with" in text
 
 
 def test_a_release_that_is_older_than_the_device_gets_no_settings() -> None:
     text = flat(d9m("advise", "--torch", "1.11", "--device", "mps", "--ops", "cumsum").stdout)
     assert text == (
-        "PyTorch 1.11 does not know MPS, which came with PyTorch 1.12. Upgrade, or name another "
+        "PyTorch 1.11 does not support MPS, which came with PyTorch 1.12. Upgrade, or name another "
         "device. PyTorch 1.11 · MPS · training"
     )
     newer = d9m("advise", "--torch", "1.12", "--device", "mps", "--ops", "cumsum").stdout
-    assert "does not know" not in newer
+    assert "does not support" not in newer
 
 
 @pytest.mark.parametrize(
@@ -173,46 +167,42 @@ def test_a_release_that_is_older_than_the_device_gets_no_settings() -> None:
     ],
 )
 def test_the_records_are_named_by_an_op_without_its_arguments(op: str, name: str) -> None:
-    assert f"Sources: d9m show {name} · " in said([op], torch="1.8")
+    assert f"Evidence: d9m show {name} · " in said([op], torch="1.8")
 
 
-def test_an_op_that_only_a_switch_refuses_has_the_sign_of_a_warning() -> None:
-    assert "! bincount repeats;" in said(["bincount"], torch="2.0")
+def test_an_op_that_raises_only_with_an_unneeded_setting_has_the_sign_of_an_exception() -> None:
+    assert "! bincount deterministic;" in said(["bincount"], torch="2.0")
     assert "✗ bincount raises an error" in said(["bincount", "index_add"], torch="2.0")
 
 
-def test_what_to_leave_out_stands_above_what_to_set() -> None:
+def test_what_to_leave_out_comes_before_what_to_set() -> None:
     text = said(["x.at[i].set(y)"], jax="0.5.3")
-    assert text.index("Leave out --xla_gpu_deterministic_ops") < text.index("Shell, before")
+    assert text.index("Leave out # makes .at[].set()") < text.index("Shell, before")
 
 
-def test_a_framework_that_repeats_around_the_ops_needs_no_pointer() -> None:
-    text = said(["cumsum", "torch.compile"], torch="2.13")
-    assert "Keep torch.compile from" not in text
-    assert "Kernels of torch.compile picked by timing: fixed by" in text
-
-
-def test_a_branch_does_not_raise_where_the_switch_is_left_out() -> None:
+def test_a_case_that_raises_says_what_happens_without_the_setting() -> None:
     text = said(["nll_loss"], torch="1.10")
-    assert "it can differ, and raises an error with torch.use_deterministic_algorithms" in text
+    assert text.startswith("nll_loss is nondeterministic only on inputs of 3 or more dimensions.")
+    assert "raises an error with torch.use_deterministic_algorithms(True), nondeter" in text
 
 
-def test_a_build_between_two_releases_can_differ_where_both_can() -> None:
+def test_a_build_between_two_releases_is_nondeterministic_where_both_are() -> None:
     op = "AdaptiveAvgPool2d:output_size=7"
     text = said([op], torch="1.7.0a0+8deb4fe")
-    assert "can differ between runs. No switch prevents it; the way out is below." in text
+    assert "is nondeterministic and no setting fixes it." in text
     both = said(["AdaptiveAvgPool2d"], torch="1.7.0a0+8deb4fe")
-    assert both.startswith("AdaptiveAvgPool2d (backward) repeats only with output size 1.")
+    assert both.startswith("AdaptiveAvgPool2d (backward) is deterministic only with output size 1.")
 
 
-def test_a_switch_that_is_left_out_is_named_with_the_reason() -> None:
-    text = said(["cumsum", "avg_pool3d"], torch="2.4")
-    assert text.startswith(
-        "cumsum and avg_pool3d (backward) can differ between runs. No switch prevents it; the ways "
-        "out are below. The settings below leave out torch.use_deterministic_algorithms(True), "
-        "which would raise errors."
+def test_two_ops_that_raise_alike_are_one_statement() -> None:
+    assert said(["cumsum", "avg_pool3d"], torch="2.4").startswith(
+        "Both ops raise errors with torch.use_deterministic_algorithms(True) and are "
+        "nondeterministic without it."
     )
-    assert "is left out" not in said(["cumsum", "index_add"], torch="2.4")
+    assert said(["cumsum", "index_add"], torch="2.4").startswith(
+        "index_add is deterministic with the settings below; cumsum raises an error with "
+        "torch.use_deterministic_algorithms(True)."
+    )
 
 
 def test_only_the_gradient_is_blamed_where_only_it_differs() -> None:
@@ -220,24 +210,23 @@ def test_only_the_gradient_is_blamed_where_only_it_differs() -> None:
     assert "index_add (backward)" not in said(["index_add"], torch="2.4")
 
 
-def test_what_may_be_the_point_of_a_question_stands_above_the_settings() -> None:
-    text = said(["DataLoader"], torch="1.5")
-    assert text.index("Forked workers start from a copy") < text.index("Shell, before Python")
+def test_a_heavy_cost_is_the_first_note() -> None:
+    assert "• Forked workers start from a copy" in said(["DataLoader"], torch="1.5")
     cost = said(["scatter_add"], jax="0.4.16")
-    assert cost.index("150 times slower") < cost.index("Shell, before Python")
-    assert "repeats with --xla_gpu_deterministic_ops=true" in cost
-    assert "without settings it can differ: Scatter adds with atomics" in cost
+    assert "150 times slower" in cost.partition(" Notes • ")[2].partition(" • ")[0]
+    assert "deterministic with --xla_gpu_deterministic_ops=true" in cost
+    assert "nondeterministic by default: Scatter adds with atomics" in cost
 
 
 def test_an_answer_to_no_ops_says_so_first() -> None:
     text = said(torch="2.4")
     assert re.match(
-        r"\d+ of the \d+ ops on record repeat with these settings, \d+ do not and \d+ depend on "
-        r"more\. Name your ops to see which\. ",
+        r"\d+ of \d+ recorded ops are deterministic with the settings below; .*; \d+ raise errors; "
+        r"\d+ depend on the details below; .*\. Name yours with --ops\. ",
         text,
     )
-    assert text.index("Top of the program") < text.index("can differ between runs")
-    assert "Sources: d9m show NAME" in text
+    assert text.index("Top of the program") < text.index("nondeterministic; no setting fixes it")
+    assert "Evidence: d9m show NAME" in text
 
 
 @pytest.mark.parametrize(
@@ -249,9 +238,7 @@ def test_an_answer_to_no_ops_says_so_first() -> None:
         ("vllm", "9.9", "vLLM 9.9 is newer than 0."),
     ],
 )
-def test_a_version_that_nobody_knows_is_the_first_sentence(
-    name: str, version: str, first: str
-) -> None:
+def test_an_unknown_version_is_the_first_sentence(name: str, version: str, first: str) -> None:
     assert said(**{name: version}).startswith(first)
 
 
@@ -311,25 +298,24 @@ def test_what_only_a_fact_brings_is_named_with_the_fact() -> None:
 
 def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     text = said(torch="2.4", vllm="0.11.1")
-    assert " You named no ops" not in text
     verdict = text.partition(" PyTorch 2.4 (")[0]
-    assert verdict.count(" ops on record ") == 1
-    assert "vLLM 90" not in text
-    assert verdict.endswith(" depend on more. Name your ops to see which.")
+    assert verdict.startswith("3 known sources of nondeterminism in vLLM")
+    assert verdict.count(" recorded ops ") == 1
+    assert verdict.endswith(" Name yours with --ops.")
 
 
-def test_what_no_record_judges_as_an_op_points_to_what_to_do() -> None:
+def test_a_name_without_outcomes_points_to_what_to_do() -> None:
     text = said(["torch.compile"], torch="2.4")
     assert text.startswith(
         "Keep torch.compile from choosing kernels by timing: d9m show torch-compile."
     )
-    assert "no known difference" not in text.lower()
+    assert "no known" not in text.lower()
 
 
-def test_a_comparison_with_a_release_that_nobody_knows_says_so_first() -> None:
+def test_a_comparison_with_an_unknown_release_says_so_first() -> None:
     done = d9m("advise", "--torch", "any", "--ops", "cumsum", "--diff", "2.4..2.44")
     assert done.stdout.startswith("PyTorch 2.44 is newer than 2.")
-    assert "nobody has checked with" not in flat(done.stdout)
+    assert "not verified for this release with" not in flat(done.stdout)
 
 
 def test_a_comparison_of_nothing_does_not_say_that_nothing_changes() -> None:
@@ -347,7 +333,7 @@ def test_on_a_cpu_the_number_of_threads_is_a_note() -> None:
     assert "torch.set_num_threads" not in said(["nn.Linear"], torch="2.4")
 
 
-def test_an_op_that_nobody_checked_and_that_can_differ_has_its_upgrade() -> None:
+def test_a_nondeterministic_op_that_is_not_verified_has_its_upgrade() -> None:
     text = said(["F.scaled_dot_product_attention"], torch="2.2")
     assert "upgrade to PyTorch 2.3 and set torch.use_deterministic_algorithms(True)" in text
 
@@ -360,11 +346,11 @@ def test_two_differences_of_one_op_need_one_upgrade() -> None:
 
 def test_an_operator_is_called_by_its_name_and_not_by_its_overload() -> None:
     text = said(["torch.ops.aten.index_add_.default"], torch="2.4")
-    assert text.startswith("index_add_ repeats with these settings.")
+    assert text.startswith("index_add_ is deterministic with torch.")
 
 
 def test_an_answer_does_not_ask_for_what_its_settings_make_superfluous() -> None:
-    equal = "must also: keep batches equal"
+    equal = "Also keep batches equal"
     assert equal in flat(shown(scope="batch", vllm="0.10.0")[0])
     assert equal not in flat(shown(scope="batch", sglang="0.5.4")[0])
     assert "switch off Horovod's Tensor Fusion" not in said(horovod="0.21.1")
@@ -381,10 +367,10 @@ def test_a_library_that_says_where_it_computes_has_no_device_of_its_framework() 
 
 
 def test_of_a_library_without_records_the_ops_of_its_framework_are_named() -> None:
-    assert said(torchtitan="0.2.1").startswith(
-        "Start torchtitan with --debug.seed 0 and --debug.deterministic. "
-        "What can differ with torchtitan are the ops of PyTorch"
-    )
+    text = said(torchtitan="0.2.1")
+    assert text.startswith("No known nondeterminism in torchtitan (not a proof).")
+    assert "torchtitan runs PyTorch's ops. For their settings, add --torch VERSION." in text
+    assert "--debug.deterministic" in text
 
 
 def test_one_call_is_said_to_leave_what_it_does_not_set() -> None:

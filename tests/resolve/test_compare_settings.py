@@ -84,7 +84,7 @@ def test_who_says_that_nothing_reads_it_is_told() -> None:
     ]
 
 
-def test_only_an_item_of_a_list_that_is_at_fault_has_a_verdict_of_its_own() -> None:
+def test_only_a_wrong_item_of_a_list_has_a_separate_verdict() -> None:
     verdicts = judged(HERE, {"FRAME_FLAGS": "--frame_old=1 --frame_order=true --frame_tune=0"})
     assert [(each.name, each.status) for each in verdicts] == [
         ("FRAME_FLAGS", "needed"),

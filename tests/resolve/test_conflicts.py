@@ -21,10 +21,10 @@ def test_layers_that_disagree_are_a_conflict_with_choices_and_costs() -> None:
         "separate environments for Serve and Train",
     ]
     assert conflict.costs == [
-        'gives up Ordered training, which fixes "Sums between devices"',
-        'gives up Ordered requests, which fixes "Requests are taken in any order". '
-        "The price: A tenth slower",
-        "gives up nothing; start each program with its own settings",
+        'loses Ordered training, which fixes "Sums between devices"',
+        'loses Ordered requests, which fixes "Requests are taken in any order". '
+        "Cost: A tenth slower",
+        "loses nothing; start each program with its own settings",
     ]
     assert "FRAME_ALGO" not in advice.settings.env
     assert exit_code(advice) == 1
@@ -50,7 +50,7 @@ def test_the_other_scope_sees_the_same_contradiction() -> None:
     assert [(each.name, each.scope) for each in advice.scope_conflicts] == [("FRAME_ALGO", "run")]
 
 
-def test_a_package_alone_contradicts_nobody() -> None:
+def test_a_package_alone_has_no_conflict() -> None:
     for packages in ("train=2.0", "serve=2.0", "train=2.0 serve=1.0 frame=1.1"):
         assert ask(packages).scope_conflicts == []
 
@@ -59,7 +59,7 @@ def test_values_that_change_with_an_undecided_release_have_one_in_common() -> No
     assert ask("train").settings.env["FRAME_ALGO"] == "ring"
 
 
-def test_an_item_of_a_list_variable_that_only_some_releases_know_stands_apart() -> None:
+def test_an_item_of_a_list_variable_that_only_some_releases_know_is_separate() -> None:
     steps = [
         step for step in ask("frame train=1.0 driver=4", "add").steps if step.name == "FRAME_FLAGS"
     ]

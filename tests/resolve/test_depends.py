@@ -155,7 +155,7 @@ def test_what_is_open_and_changes_the_outcome_makes_it_depend(ask: Ask) -> None:
     assert exit_code(advice, allow_unknown=True) == ExitCode.ANSWERED
 
 
-def test_answers_that_all_repeat_are_one_answer(ask: Ask) -> None:
+def test_answers_that_are_all_deterministic_are_one_answer(ask: Ask) -> None:
     advice = ask("tool=2.0.1", "t.pool")
     (source,) = only(advice).sources
     assert (source.outcome, source.solutions, source.alternatives) == ("solved", ["FIX"], [["FIX"]])
@@ -280,7 +280,7 @@ def test_a_shipped_part_is_in_the_answer_of_programs_that_it_concerns(ask: Ask) 
     assert [source.id for source in shared.ops[1].sources] == ["part/sums"]
 
 
-def test_a_version_that_nobody_named_is_none_before_the_record_begins(ask: Ask) -> None:
+def test_an_unnamed_version_is_none_before_the_record_begins(ask: Ask) -> None:
     (source,) = only(ask("loose")).sources
     assert source.outcome == "unsolved"
     assert only(ask("loose=0.4 tool=2.0.1", "t.pool")).sources[0].id == "tool/pool", (

@@ -46,7 +46,7 @@ def test_a_name_means_the_plainest_op(
     assert [op.name for op in item.ops] == names
 
 
-def test_of_a_padding_in_a_profile_nobody_knows_the_mode() -> None:
+def test_the_mode_of_a_padding_in_a_profile_is_unknown() -> None:
     (item,) = _asked("torch", "2.4", "aten::pad").items
     assert [op.defaults for op in item.ops] == [{}]
 
@@ -103,7 +103,7 @@ def test_a_name_decides_a_fact_of_the_program(text: str, fact: str) -> None:
     assert _asked("torch", "2.4", text, "index_add").environment.facts == {fact: "true"}
 
 
-def test_what_somebody_says_of_a_fact_wins() -> None:
+def test_a_named_fact_wins() -> None:
     setup = Setup((("torch", "2.4"),), facts=(("distributed", "false"),))
     asked = understand(knowledge_base(), setup, ["DDP"])
     assert asked.environment.facts == {"distributed": "false"}

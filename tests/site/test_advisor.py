@@ -142,7 +142,11 @@ def test_every_block_is_the_one_that_the_command_line_writes(
             continue
         compared_blocks += 1
         advice = msgspec.convert(wanted, Advice)
-        assert found["blocks"][name] == _block(name, advice, found["command"], question)
+        shown = found["blocks"][name]
+        block = _block(name, advice, found["command"], question)
+        if name == "markdown":  # the page counts outcomes instead of a sentence
+            shown, block = (text.partition("\n")[2] for text in (shown, block))
+        assert shown == block
     assert compared_blocks
 
 
@@ -211,8 +215,9 @@ def test_the_address_asks_and_the_page_shows(answers: list[dict[str, Any]]) -> N
         assert _settings(page.locator("#d9m-block code").text_content()) == _settings(
             each["blocks"]["env"]
         )
-        rows = page.locator(".d9m-advice tbody tr")
-        assert rows.count() == len(each["advice"]["ops"])
+        ops = each["advice"]["ops"]
+        outcomes = sum(len(op["sources"]) if op["query"] == "*" else 1 for op in ops)
+        assert page.locator(".d9m-advice tbody tr").count() == outcomes
         assert page.locator(".d9m-advice details.note").count() == len(
             {source["id"] for op in each["advice"]["ops"] for source in op["sources"]}
         )
@@ -301,7 +306,7 @@ def test_what_is_unknown_is_refused_with_what_is_near() -> None:
     assert "99.9" in page.locator(".d9m-advice [role=alert]").inner_text()
 
 
-def test_a_complaint_in_words_that_nobody_recorded_leads_to_who_reads_them() -> None:
+def test_a_symptom_in_unknown_words_leads_to_the_command_line() -> None:
     page = _advised("?torch=2.4&ops=my+model%27s+loss+wanders+from+day+to+day")
     box = page.locator(".d9m-advice [role=alert]")
     assert """d9m explain 'my model'"'"'s loss wanders from day to day'""" in box.inner_text()

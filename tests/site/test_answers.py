@@ -162,8 +162,8 @@ def test_a_helper_page_tells_what_the_call_leaves_out(id_: str) -> None:
         assert rows.keys() == {step.name for step in plain.steps}
         differing = {each.name for each in (*told.differs, *called.conflicts)}
         for name, row in rows.items():
-            assert ("| makes it |" in row) == (name in told.covers), name
-            assert ("**leaves it out**" in row) == (name not in {*told.covers, *differing}), name
+            assert ("| sets it |" in row) == (name in told.covers), name
+            assert ("**does not set it**" in row) == (name not in {*told.covers, *differing}), name
 
 
 def test_a_helper_page_has_what_is_set_in_each_release() -> None:

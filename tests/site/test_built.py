@@ -159,7 +159,7 @@ def test_descriptions_tell_pages_apart() -> None:
     assert len(set(told)) > 0.97 * len(told)
 
 
-def test_no_id_stands_twice_on_a_page() -> None:
+def test_no_id_is_twice_on_a_page() -> None:
     for path, page in html().items():
         ids = [each.attributes["id"] for each in page.elements if "id" in each.attributes]
         assert len(ids) == len(set(ids)), (path, [each for each in set(ids) if ids.count(each) > 1])

@@ -89,7 +89,7 @@ def test_a_page_tells_what_the_image_ships() -> None:
             assert f"[{name}](../../versions/{name}.md) | {version} |" in shipped
 
 
-def test_a_part_that_nobody_wrote_down_is_told_as_the_images_around_it_have_it() -> None:
+def test_an_undocumented_part_is_given_as_the_images_around_it_have_it() -> None:
     """20.06 holds CUDA 11.0.167 and 20.10 holds 11.1.0; of the images between them nobody wrote it
     (tests/facts).
     """
@@ -105,7 +105,7 @@ def test_a_page_tells_what_to_set_and_what_that_leaves() -> None:
         wanted = section(text, "What to set")
         for step in advice.steps:
             assert step.name in wanted or (step.text or "").splitlines()[0] in wanted
-        left = section(text, "What no setting makes deterministic")
+        left = section(text, "Ops without a fix")
         for op in advice.ops:
             bad = op.outcome in ("unsolved", "raises", "unknown") and op.query != "*"
             assert (f"`{op.query}`" in left) == bad, (package, release, op.query)
@@ -117,11 +117,11 @@ def test_what_depends_on_the_call_is_not_among_what_nothing_solves(path: str) ->
     html = (built() / path / "index.html").read_text("utf-8")
     sections = {part.partition('"')[0]: part for part in re.split(r"<h2 [^>]*id=\"", html)[1:]}
     op = "cross_<wbr>entropy<"
-    assert op in sections["what-depends-on-how-you-call-it"]
-    assert op not in sections["what-no-setting-makes-deterministic"]
+    assert op in sections["ops-that-depend-on-their-arguments"]
+    assert op not in sections["ops-without-a-fix"]
 
 
-def test_contents_that_nobody_confirmed_are_said_to_be_so() -> None:
+def test_contents_that_are_not_verified_are_marked() -> None:
     doubted = 0
     for package in IMAGES:
         for release in real().releases(package):

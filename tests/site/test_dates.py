@@ -65,7 +65,7 @@ def test_release_notes_date_from_the_release_that_they_name_not_from_the_file() 
     assert row.date == "<time>2025-01-17</time>"
 
 
-def test_every_row_of_evidence_says_when_or_that_nobody_recorded_it() -> None:
+def test_every_row_of_evidence_has_a_date_or_says_that_none_is_recorded() -> None:
     generator()
     from pages import proof
 

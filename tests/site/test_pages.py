@@ -116,7 +116,7 @@ def test_every_rule_tells_why() -> None:
         assert f"`{rule.code}`]({rule.code}.md)" in pages["scan/index.md"]
 
 
-def test_every_op_of_the_catalogue_stands_on_its_page_once() -> None:
+def test_every_op_of_the_catalogue_is_on_its_page_once() -> None:
     kb = real()
     pages = real_pages()
     for package in kb.meta.prefixes:
@@ -181,11 +181,7 @@ def test_a_source_page_answers_first_and_shows_who_disagrees() -> None:
     for id_ in disputed:
         page = pages[f"sources/{id_}.md"]
         assert "**not followed**" in page
-        assert (
-            page.index("\n!!! ")
-            < page.index("## What happens by version")
-            < page.index("## Evidence")
-        )
+        assert page.index("\n!!! ") < page.index("## By version") < page.index("## Evidence")
 
 
 _CHANGES = re.compile(r"(?m)^\| Op \| \S+ \| \S+ \|\n\|---\|---\|---\|\n((?:\|.*\n)+)")
@@ -235,14 +231,12 @@ def test_every_source_tells_what_happens_by_version() -> None:
         for path, text in real_pages().items()
         if re.fullmatch(r"sources/.+/.+\.md", path)
     }
-    without = [path for path, text in pages.items() if "## What happens by version\n\n" not in text]
-    empty = [
-        path for path, text in pages.items() if re.search(r"## What happens by version\s+#", text)
-    ]
+    without = [path for path, text in pages.items() if "## By version\n\n" not in text]
+    empty = [path for path, text in pages.items() if re.search(r"## By version\s+#", text)]
     assert (len(pages) > 200, without, empty) == (True, [], [])
 
 
-def test_releases_that_nobody_lists_are_told_by_their_bounds() -> None:
+def test_releases_that_are_not_listed_are_named_by_their_bounds() -> None:
     page = real_pages()["sources/numpy/instruction-set.md"]
     assert [
         row.split("|")[1].strip() for row in page.splitlines() if "d9m-nondeterministic" in row
@@ -256,9 +250,9 @@ def test_releases_that_nobody_lists_are_told_by_their_bounds() -> None:
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("tensorflow/conv-backprop-filter", "Differs from run to run"),
-        ("llama-cpp/batch-size", "Differs with what else is in the batch"),
-        ("numpy/instruction-set", "Differs from machine to machine"),
+        ("tensorflow/conv-backprop-filter", "Nondeterministic by default"),
+        ("llama-cpp/batch-size", "Not batch-invariant"),
+        ("numpy/instruction-set", "Differs between GPU models"),
     ],
 )
 def test_an_answer_says_what_the_bits_change_with(source: str, says: str) -> None:
@@ -282,11 +276,11 @@ def test_a_long_list_of_sources_is_in_parts_the_worst_first() -> None:
     page = real_pages()["sources/index.md"]
     of_torch = page.split("{: #torch }")[1].split("\n## ")[0]
     assert re.findall(r"### (.*) \{: #(.*) \}", of_torch) == [
-        ("Can differ between runs", "torch-unsolved"),
+        ("Nondeterministic", "torch-unsolved"),
         ("Raises an error", "torch-raises"),
-        ("Nobody has checked", "torch-unknown"),
-        ("Repeats with settings", "torch-solved"),
-        ("Repeats", "torch-deterministic"),
+        ("Not verified", "torch-unknown"),
+        ("Deterministic with settings", "torch-solved"),
+        ("Deterministic", "torch-deterministic"),
     ]
     assert "### " not in page.split("{: #cupy }")[1].split("\n## ")[0]
     for id_ in real().sources:
@@ -325,4 +319,4 @@ def test_a_part_of_the_list_of_sources_has_no_column_that_says_nothing() -> None
 def test_a_title_has_an_ellipsis_for_what_the_program_fills_in(error: str, title: str) -> None:
     page = real_pages()[f"errors/{error}.md"]
     assert page.startswith(f'---\ntitle: "{title}"\n')
-    assert "The program fills in what stands in braces." in page
+    assert "The program fills in the parts in braces." in page

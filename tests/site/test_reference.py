@@ -162,7 +162,7 @@ def test_every_field_of_every_record_is_told_with_its_docstring() -> None:
     assert "any fixed value does as well" in told["SettingChange"]["any_value"]
 
 
-def test_versions_stand_for_what_the_specification_says() -> None:
+def test_versions_mean_what_the_specification_says() -> None:
     rows = re.findall(
         r"^\| (.*?) \| .* \| ?(.*?) ?\|$", sections("evaluation.md")["Releases"], re.MULTILINE
     )

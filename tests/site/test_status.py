@@ -32,7 +32,7 @@ def test_every_row_covers_every_line_of_releases() -> None:
             assert sum(widths) == len(table.lines), row.op
 
 
-def test_a_table_stands_in_parts_that_hold_each_row_once() -> None:
+def test_a_table_has_parts_that_hold_each_row_once() -> None:
     """A browser lays out those that are in view: the page of PyTorch has 9000 elements."""
     generator()
     from pages import status
@@ -72,7 +72,7 @@ def test_a_cell_says_what_the_resolver_says() -> None:
             assert bool(cell.branches) == (cell.outcome == "depends")
 
 
-def test_an_argument_that_decides_has_a_row_of_its_own() -> None:
+def test_an_argument_that_decides_has_a_separate_row() -> None:
     """Bilinear interpolation raises in PyTorch 2.0 and repeats from 2.1 on, where the default of
     the same op repeats in both (tests/facts/torch_api.md).
     """
@@ -168,7 +168,7 @@ def test_the_bar_of_a_record_tells_the_answer_of_each_release() -> None:
     text = str(bar.bar(real(), told.usual, real().releases("torch")))
     assert text.startswith('<div class="d9m-bar" role="img" aria-label="')
     label = text.split('aria-label="')[1].split('"')[0]
-    assert label.endswith("2.6 and later: repeats with settings")
+    assert label.endswith("2.6 and later: deterministic with settings")
     assert "1.13 – 2.5: raises an error" in label
 
 
@@ -183,7 +183,7 @@ def test_the_bar_of_a_record_says_what_decides() -> None:
     newest = text.rpartition("<span ")[2]
     assert newest.startswith('class="d9m-depends"')
     title = newest.split('title="')[1].split('"')[0]
-    assert "repeats with settings" in title
+    assert "deterministic with settings" in title
     assert "raises an error" in title
 
 

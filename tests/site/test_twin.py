@@ -27,7 +27,7 @@ from d9m.environment.version_options import VERSION_OPTIONS
 from d9m.errors import UsageError
 from d9m.model import op_syntax
 from d9m.model.advice import Advice
-from d9m.render.advice import render, text, verdict
+from d9m.render.advice import render, text
 from d9m.render.interface import Answer
 from d9m.resolve import op_lookup
 from golden import CASES
@@ -114,7 +114,7 @@ def vector(name: str, question: dict[str, Any]) -> dict[str, Any]:
         "command": command,
         "imports": imports,
         "blocks": blocks,
-        "says": [verdict.sentences(shown), text.environment(shown)],
+        "says": text.environment(shown),
     }
 
 

@@ -101,4 +101,4 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """What to set, in your version and on your machine, for deterministic training."""
+    """Print the settings for deterministic training in your version and on your machine."""

@@ -85,7 +85,7 @@ def _listen(received: list[int]) -> None:
 
 
 def _leave(code: int) -> None:
-    """End at once. Python's own way out would end with SIGINT, whatever the signal was, if the
+    """End at once. Python's own exit would end with SIGINT, whatever the signal was, if the
     interruption came while a text was executed, as named tuples do.
     """
     for name in (*signals.NAMES, "SIGALRM"):

@@ -42,7 +42,9 @@ Facts = Annotated[
 Calls = Annotated[
     list[str] | None,
     typer.Option(
-        "--calls", metavar="CALL", help="A call in your program: 'seed_everything(7)'. May repeat."
+        "--calls",
+        metavar="CALL",
+        help="A call in your program: 'seed_everything(7)'. Repeatable.",
     ),
 ]
 
@@ -80,7 +82,7 @@ Rest = ParamSpec("Rest")
 
 
 class EnvironmentOptions(msgspec.Struct, frozen=True):
-    """What the options of an environment hold, as typed."""
+    """The options of an environment, as typed."""
 
     versions: Mapping[str, Sequence[str]]
     """Framework -> versions, from its own option."""

@@ -42,8 +42,8 @@ def write(text: str, file: str | None) -> None:
 
 
 def write_bytes(data: bytes, file: str | None) -> None:
-    """Write a patch to `file`, whole or not at all, or to stdout: as it is, for a program reads it.
-    Raises UsageError if that cannot be.
+    """Write a patch to `file`, whole or not at all, or to stdout: unchanged, for a program reads
+    it. Raises UsageError if that cannot be.
     """
     text = data.decode("utf-8", "surrogateescape")
     stream = sys.stdout
@@ -134,7 +134,7 @@ def _shows_our_signs() -> bool:
 
 
 def width(file: str | None) -> int:
-    """Columns of the reader: those of a terminal (COLUMNS wins), 80 where nobody says.
+    """Columns of the reader: those of a terminal (COLUMNS wins), 80 by default.
 
     A terminal without a size says 0, and `shutil` passes that on before Python 3.11.
     """

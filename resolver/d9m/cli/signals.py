@@ -1,6 +1,6 @@
-"""What a signal does before a command listens to it, and after its answer.
+"""Handle signals before a command listens to it, and after its answer.
 
-Nothing is imported here that Python does not load by itself: `signal` and what it imports take
+Nothing is imported here that Python does not load anyway: `signal` and what it imports take
 longer than all the rest of the way to `d9m.cli.main`."""
 
 import os

@@ -1,4 +1,4 @@
-"""What every format of an advice has in common.
+"""The interface of the formats of an advice.
 
 A format is a module of `d9m.render.advice` with one function, `render(answer)`.
 `FORMATS` of that package lists them, once.
@@ -22,7 +22,7 @@ class Answer(msgspec.Struct, frozen=True):
     kb: KnowledgeBase
     """Looks up names and phrases; a format takes no facts from it."""
     command: str = "d9m advise"
-    """What was typed: each block says which command wrote it."""
+    """The command as typed, for the comment of each block."""
     frameworks: tuple[str, ...] = ()
     """Import names that settings of the process must precede."""
     named_ops: bool = True
@@ -45,9 +45,9 @@ class Rendered(msgspec.Struct, frozen=True):
     """One format of an answer."""
 
     body: Page | str
-    """A page can be coloured; text is written as it is."""
+    """A page can be coloured; text is written unchanged."""
     left_out: tuple[str, ...] = ()
-    """What is advised and has no place in this format, for stderr."""
+    """Advice without a place in this format, for stderr."""
 
 
 class Format(Protocol):

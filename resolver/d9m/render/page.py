@@ -1,4 +1,4 @@
-"""Lines for a terminal: plain or styled, as wide as it is."""
+"""Lines for a terminal: plain or styled, at its width."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from d9m.errors import printable
 
 WIDTH = 80
-"""Columns where nobody says how many there are: mails and logs show this many."""
+"""Columns by default: mails and logs show this many."""
 
 NARROWEST, WIDEST = 60, 120
 """Columns of the narrowest page, and of the widest: longer lines are hard to read."""
@@ -19,7 +19,7 @@ NARROWEST, WIDEST = 60, 120
 _PLAIN_SIGNS = str.maketrans(
     {"✓": "+", "✗": "x", "→": ">", "•": "*", "·": "|", "…": "...", "×": "x", "–": "-", "’": "'"}
 )
-"""What stands for each sign of ours where an encoding lacks it."""
+"""Sign -> its replacement where an encoding lacks it."""
 
 LEAST_COLUMN = 12
 """Characters below which no column of a table gets."""
@@ -52,7 +52,7 @@ class Page:
         self.lines: list[Line] = []
 
     def line(self, *parts: str | Span) -> None:
-        """A line as it is. Text may come from anywhere: what a terminal would obey is taken out
+        """Add a line. Text may come from anywhere: what a terminal would obey is taken out
         here.
         """
         spans = (Span(part) if isinstance(part, str) else part for part in parts)

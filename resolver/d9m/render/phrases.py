@@ -169,8 +169,8 @@ def _fact(name: str, known: Fact, value: Allowed) -> str:
 
 
 def _span(name: str, known: Fact, bounds: Range) -> str:
-    """A range of integers, by the template that its bounds call for; a bound may have words of
-    its own.
+    """A range of integers, by the template that its bounds call for; a bound may have its own
+    words.
     """
     first, end = bounds.from_, bounds.until
     last = str(int(end) - 1) if end else ""
@@ -184,7 +184,7 @@ def _span(name: str, known: Fact, bounds: Range) -> str:
 
 
 def price(text: str, factor: str | None) -> str:
-    """What something costs, with the factor where the text has no figure."""
+    """Return a cost, with the factor where the text has no figure."""
     said = factor is None or re.search(r"\d", text) is not None
     return f"{text.rstrip('.')}{'' if said else f' (time × {factor})'}."
 
@@ -194,7 +194,7 @@ def _values(value: Allowed) -> list[str]:
 
 
 def call(kb: KnowledgeBase, label: str) -> str:
-    """What a person knows a solution by: ``UDA`` ->
+    """Return the common name of a solution: ``UDA`` ->
     ``torch.use_deterministic_algorithms(True)``.
     """
     return kb.solution(label)[1].title

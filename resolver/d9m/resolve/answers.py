@@ -91,7 +91,7 @@ def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
 
 
 def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherwise]:
-    """What makes an op worse: of each condition the worst that any source has to say, worst
+    """Return what makes an op worse: of each condition the worst that any source has to say, worst
     first.
     """
     found: dict[tuple[str, ...], Otherwise] = {}
@@ -106,8 +106,8 @@ def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherw
 
 
 def _fall(kb: KnowledgeBase, judged: AppliedSource, clause: Clause, outcome: Outcome) -> Otherwise:
-    """What happens where an assumption does not hold. A call that raises names its switch, if all
-    that raise there have the same one.
+    """Return what happens where an assumption does not hold. A call that raises names its switch,
+    if all that raise there have the same one.
     """
     raised_by, default = None, "unknown"
     if outcome == "raises" and len(judged.finding.refused) == 1:
@@ -137,7 +137,7 @@ def _is_frequent(judged: AppliedSource, clause: Clause) -> bool:
 
 
 def _ways_there(kb: KnowledgeBase, judged: AppliedSource, clause: Clause) -> list[Work]:
-    """The work-arounds that are for somebody of whom a clause holds, and not for this program."""
+    """The workarounds that apply under a clause, and not to this program."""
     environment, ways = judged.environment, judged.op_source.source.workarounds
     if not ways:
         return []
@@ -211,7 +211,7 @@ def _source_answer(
 
 
 def _undecided(branches: Sequence[tuple[Clause, Verdict]]) -> Verdict:
-    """What can be said where it depends: what solves the first branch that can be solved."""
+    """Return what can be said where it depends: what solves the first branch that can be solved."""
     alternatives = next(
         (verdict.alternatives for _clause, verdict in branches if verdict.alternatives), ()
     )
@@ -219,7 +219,7 @@ def _undecided(branches: Sequence[tuple[Clause, Verdict]]) -> Verdict:
 
 
 def _worst_default(finding: Evaluation) -> Default:
-    """What happens with nothing set, where the source applies at all."""
+    """Return what happens with nothing set, where the source applies at all."""
     present = [
         verdict for _clause, verdict in finding.possible if verdict.outcome != "no-known-source"
     ]

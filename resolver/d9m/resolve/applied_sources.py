@@ -103,8 +103,8 @@ def of_packages(
 def of_add_ons(
     kb: KnowledgeBase, environment: Environment, scope: Scope, items: Sequence[OpItem]
 ) -> list[AppliedSource]:
-    """What an add-on does that the user names without asking about one of its ops: FlashAttention,
-    where the question is about an op of PyTorch.
+    """Return what an add-on does that the user names without asking about one of its ops:
+    FlashAttention, where the question is about an op of PyTorch.
     """
     asked = {op.package for item in items for op in item.ops}
     found: list[AppliedSource] = []

@@ -1,4 +1,4 @@
-"""What a call says of the facts: by its arguments, and by those that it leaves to its API."""
+"""The facts that a call decides: by its arguments, and by those that it leaves to its API."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def call_facts(
     call: Arguments | None,
     is_method: bool,
 ) -> CallFacts:
-    """What a call of this name says; without a call, what the name alone does.
+    """Return the facts of a call of this name; without a call, what the name alone does.
 
     Where releases read a call differently, it says what they agree on.
     """
@@ -58,7 +58,7 @@ def signatures(
     kb: KnowledgeBase, environment: Environment, entry: OpEntry, is_method: bool
 ) -> list[Signature]:
     """How a name is called in the releases of the environment, each once. A mere alias is called
-    as what it stands for; nobody calls a name in a message.
+    as what it stands for; a name in a message is not called.
     """
     if entry.is_message:
         return []
@@ -105,7 +105,7 @@ def _spaces(kb: KnowledgeBase, entry: OpEntry, is_method: bool) -> tuple[str, ..
 
 
 def _reading(kb: KnowledgeBase, signature: Signature, call: Arguments) -> CallFacts:
-    """What one release reads of a call; what a name says alone is asked again and again."""
+    """Return the facts of a call in one release; those of a bare name are cached."""
     if call.positional or call.keywords:
         return _read(kb.meta.facts, signature, call)
     return kb.once(("name alone", signature), lambda: _read(kb.meta.facts, signature, call))
@@ -123,7 +123,7 @@ def _read(facts: Mapping[str, Fact], signature: Signature, call: Arguments) -> C
 
 
 def _of_keywords(facts: Mapping[str, Fact], call: Arguments) -> CallFacts:
-    """What the keywords of a call say where nobody knows its signature."""
+    """Return the facts of the keywords of a call without a known signature."""
     given = decide_facts(facts, {name: value(said) for name, said in call.keywords.items()})
     return CallFacts(given, {}, _asked_of(facts, call.keywords.keys()) - given.keys())
 
@@ -143,7 +143,7 @@ def _agreed(readings: list[CallFacts]) -> CallFacts:
 
 
 def _alike(first: Mapping[str, str], others: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """What all of them say."""
+    """Return the facts of all of them."""
     found = dict(first)
     for other in others:
         for name, said in first.items():

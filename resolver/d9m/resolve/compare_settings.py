@@ -1,4 +1,4 @@
-"""Judge the settings that somebody has already made against the advice."""
+"""Compare settings that are already made with the advice."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ class _Case:
         return self._says("contradictory", f"must be {_either(step)}, {self._for(step)}")
 
     def _for(self, step: Step) -> str:
-        """Who asks for another value."""
+        """Return the solutions that need another value."""
         return "for " + " and ".join(party(self.kb, by) for by in step.solutions)
 
     def _listed(self) -> Existing:

@@ -1,4 +1,4 @@
-"""Contradictions between layers: what each way out costs, and those that another scope would
+"""Contradictions between layers: what each choice costs, and those that another scope would
 bring.
 """
 
@@ -33,7 +33,7 @@ def across(
     """Where what other scopes ask of the named packages contradicts the answer.
 
     Scopes are never mixed in one answer, but a process has one environment, and it
-    cannot give both: whoever wants both must know.
+    cannot give both.
     """
     for other in get_args(Scope):
         applied = applied_sources.of_packages(kb, environment, other) if other != scope else []
@@ -89,13 +89,13 @@ def priced(
     if len(packages) > 1 and any(package.kind == "application" for package in packages):
         titles = " and ".join(package.title for package in packages)
         choices.append(f"separate environments for {titles}")
-        costs.append("gives up nothing; start each program with its own settings")
+        costs.append("loses nothing; start each program with its own settings")
     return Conflict(contest.name, list(contest.parties), choices, costs, scope)
 
 
 def party(kb: KnowledgeBase, by: str) -> str:
-    """What a person knows a side of a conflict by: the title of a solution or an ingredient, a
-    call as it is written.
+    """Return the common name of a side of a conflict by: the title of a solution or an ingredient,
+    a call as it is written.
     """
     found = _solution(kb, by)
     if found is not None:
@@ -129,15 +129,15 @@ def _cost(
     contest: SettingConflict,
     chosen: Chosen,
 ) -> str:
-    """What it costs to do as some parties want: the sources that the others cover, and the price of
-    theirs.
+    """Return what it costs to do as some parties want: the sources that the others cover, and the
+    price of theirs.
     """
     others = [by for by in contest.parties if by not in side]
     lost: dict[str, None] = {}
     naming = by_label(chosen.wanted)
     for by in others:
         lost.update(dict.fromkeys(covered(by, chosen.labels, naming)))
-    given_up = f"gives up {_listed(kb, others)}"
+    given_up = f"loses {_listed(kb, others)}"
     if lost:
         titles = " and ".join(f'"{kb.sources[id_].title}"' for id_ in lost)
         given_up += f", which fixes {titles}"
@@ -147,7 +147,7 @@ def _cost(
         for cost in found[1].costs if found is not None else ():
             if environment.holding(cost.condition):
                 prices.append(cost.text.rstrip("."))
-    return f"{given_up}. The price: {'; '.join(prices)}" if prices else given_up
+    return f"{given_up}. Cost: {'; '.join(prices)}" if prices else given_up
 
 
 def _solution(kb: KnowledgeBase, by: str) -> tuple[str, Solution] | None:

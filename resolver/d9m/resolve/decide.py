@@ -1,4 +1,4 @@
-"""What to add to a question so that one of several answers is certain, and which of them most
+"""Additions to a question so that one of several answers is certain, and which of them most
 programs get.
 """
 
@@ -126,7 +126,7 @@ def _shortest(kb: KnowledgeBase, package: str, release: str, span: Range) -> str
 
 
 def _bound(span: Range) -> str:
-    """A version in a range of a package whose releases nobody listed: where it begins, or just
+    """A version in a range of a package whose releases are not listed: where it begins, or just
     below its end.
     """
     if span.from_ is not None or span.until is None:

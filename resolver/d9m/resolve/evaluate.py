@@ -1,5 +1,5 @@
-"""What one source does in one environment: a verdict for every world that is open, and what they
-come to.
+"""The verdicts of one source in one environment: a verdict for every world that is open, and what
+they come to.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from d9m.resolve.rules import NOT_MET, Basis, Rules, Verdict, rules, unverified
 
 
 class Evaluation(msgspec.Struct, frozen=True):
-    """What a source does here: every possible verdict, with what leads to it."""
+    """The possible verdicts of a source here, with what leads to each."""
 
     possible: tuple[tuple[Clause, Verdict], ...]
     outcome: Outcome
-    """What they come to."""
+    """The outcome of all of them together."""
     applies: bool
     """Whether the source applies under what is assumed, or only where an assumption does not hold.
     """
@@ -39,7 +39,7 @@ class Evaluation(msgspec.Struct, frozen=True):
     fixed_in: str | None
     """First release of the home package from which every later known one repeats."""
     fixed_with: Labels
-    """What to set in that release."""
+    """Solutions to set in that release."""
     asks: tuple[str, ...]
     """Facts that had a part in it."""
 
@@ -51,8 +51,8 @@ class Evaluation(msgspec.Struct, frozen=True):
 
     @property
     def residual(self) -> Clause:
-        """What would have to hold for the leading verdict; empty where all have its outcome, and
-        where it depends.
+        """Conditions that would have to hold for the leading verdict; empty where all have its
+        outcome, and where it depends.
         """
         outcomes = {verdict.outcome for _clause, verdict in self.possible}
         if self.lead is None or outcomes == {self.outcome}:
@@ -112,7 +112,7 @@ def judge(
 def since_first_step(
     case: Rules, environment: Environment, domains: dict[str, Cells]
 ) -> dict[str, Cells]:
-    """Where nobody listed the home package's releases, a version that nobody named is none before
+    """Where the home package's releases are not listed, an unnamed version is none before
     the first step.
     """
     home = environment.packages.get(case.home)
@@ -198,8 +198,8 @@ def _find(
 def mark_unverified(
     environment: Environment, home: str, possible: list[tuple[Clause, Verdict]]
 ) -> list[tuple[Clause, Verdict]]:
-    """Say `unknown` where nobody looked, or where a pre-release lies between two answers of which
-    one may repeat.
+    """Return `unknown` for releases that are not verified, or where a pre-release lies between two
+    answers of which one may repeat.
     """
     if home not in environment.packages:
         return possible
@@ -211,9 +211,9 @@ def mark_unverified(
     if around.how != "between" or not is_split:
         return possible
     first, last = around.releases[0], around.releases[-1]
-    note = f"this build lies between {first} and {last}, which differ in it"
+    note = f"this build is between {first} and {last}, which differ"
     if environment.packages[home].version is None:
-        note = f"nobody has confirmed which {home} the image holds"
+        note = f"the version of {home} in the image is not verified"
     differing = [(clause, verdict) for clause, verdict in possible if home in clause]
     default = _default_of_both(home, possible)
     if all(verdict.outcome in _NEVER_REPEATS for _clause, verdict in differing):
@@ -235,7 +235,7 @@ _NEVER_REPEATS = ("unsolved", "raises")
 
 
 def _settings_of_both(verdicts: Sequence[Verdict]) -> tuple[Labels, ...]:
-    """The solutions that hold one of each side of a pre-release: the best that anybody can set."""
+    """The solutions that hold one of each side of a pre-release: the best available."""
     if any(verdict.outcome != "solved" for verdict in verdicts):
         return ()
     found: dict[Labels, None] = {}
@@ -248,7 +248,7 @@ def _settings_of_both(verdicts: Sequence[Verdict]) -> tuple[Labels, ...]:
 
 
 def _default_of_both(home: str, possible: Sequence[tuple[Clause, Verdict]]) -> Default:
-    """What happens without settings, where that is the same on both sides of a pre-release."""
+    """Return what happens without settings, if it is the same on both sides of a pre-release."""
     sides = [clause[home] for clause, _verdict in possible if home in clause]
     found: set[Default] = set()
     for side in sides:

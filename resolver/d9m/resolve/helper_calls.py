@@ -1,4 +1,4 @@
-"""Calls that set things on the user's behalf, and which of them somebody wrote."""
+"""Calls that set things on the user's behalf, and which of them the user wrote."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _LONGEST = 500
 
 
 def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
-    """The call that somebody wrote: ``seed_everything``, ``Trainer(deterministic=True)``, with any
-    further arguments; or a statement that makes one setting.
+    """Return the call that the user wrote: ``seed_everything``, ``Trainer(deterministic=True)``,
+    with any further arguments; or a statement that makes one setting.
 
     Where several packages have it, that of the named `packages` is meant. Raises UsageError.
     """

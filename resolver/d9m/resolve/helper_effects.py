@@ -1,4 +1,4 @@
-"""What the user's calls make of the advice: settings that they cover, contradict, or make too
+"""Effects of the user's calls on the advice: settings that they cover, contradict, or make too
 late.
 """
 
@@ -22,10 +22,10 @@ from d9m.resolve.select import Need
 
 
 class CallEffect(msgspec.Struct, frozen=True):
-    """What one call does about one advised setting."""
+    """The effect of one call on one advised setting."""
 
     value: str | None
-    """What it sets; None: it unsets, or the value is the user's."""
+    """The value that it sets; None: it unsets, or the value is the user's."""
     fault: str | None
     """Why that does not count."""
     contradicts: bool

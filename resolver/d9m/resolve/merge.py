@@ -17,7 +17,7 @@ from d9m.model.when import Clause
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """One solution (or ingredient) wants one knob turned."""
+    """One solution (or ingredient) wants one setting made."""
 
     by: str
     """Label, or id of an ingredient."""
@@ -30,12 +30,12 @@ class Demand(msgspec.Struct, frozen=True):
 
     @property
     def accepted(self) -> tuple[str, ...] | None:
-        """Values that would do; None where the knob must be absent."""
+        """Values that would do; None where the setting must be absent."""
         return None if self.turn.set is None else tuple(self.turn.to)
 
 
 class SettingConflict(msgspec.Struct, frozen=True):
-    """One knob that several want turned differently."""
+    """One setting for which several want different values."""
 
     name: str
     parties: dict[str, tuple[str, ...]]
@@ -72,7 +72,7 @@ def both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...
 
 
 def merge(wanted: Sequence[Demand]) -> Merged:
-    """One step for every knob, in the order of a person's work; contested knobs stand aside."""
+    """Return a step for every setting, in the order of the work, without conflicting ones."""
     steps: list[Step] = []
     contests: list[SettingConflict] = []
     knobs: dict[str, list[Demand]] = {}
@@ -92,7 +92,7 @@ _Group: TypeAlias = tuple[list[Demand], tuple[str, ...] | None]
 
 
 def _compatible(group: list[Demand]) -> list[_Group]:
-    """One knob's demands, those separated that no release has together.
+    """The demands for one setting, those separated that no release has together.
 
     The items of a list variable are separated, too, where their conditions differ:
     a release may stop at an item that it does not know.
@@ -112,7 +112,7 @@ def _compatible(group: list[Demand]) -> list[_Group]:
 
 
 def _by_release(group: Sequence[Demand]) -> bool:
-    """Whether each release has a value of its own, any of which may be replaced by another."""
+    """Whether each release has its own value, any of which may be replaced by another."""
     if not all(demand.turn.any_value and demand.when for demand in group):
         return False
     pairs = list(itertools.combinations(group, 2))
@@ -125,7 +125,7 @@ def _overlap(first: Demand, second: Demand) -> bool:
 
 
 ABSENT: tuple[str, ...] = ("(unset)",)
-"""The value of a knob that must not be turned."""
+"""The value of a setting that must be absent."""
 
 
 def _common(group: Sequence[Demand]) -> tuple[str, ...] | None:
@@ -241,7 +241,7 @@ ORDER: tuple[Kind, ...] = (
 
 
 def place(step: Step) -> tuple[int, bool]:
-    """Where a setting stands in the order of a person's work."""
+    """The place of a setting in the order of a person's work."""
     return ORDER.index(step.kind), not step.before_import
 
 
@@ -279,7 +279,7 @@ def total(steps: Iterable[Step]) -> Settings:
 
 
 def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
-    """What one solution or ingredient turns by itself, in total; remembered where nothing is
+    """Return all settings of one solution or ingredient; remembered where nothing is
     undecided.
     """
     if any(demand.when for demand in asked):
@@ -289,7 +289,7 @@ def alone(kb: KnowledgeBase, asked: Sequence[Demand]) -> Settings:
 
 
 def _identity(demand: Demand) -> tuple[str, str, tuple[str, ...] | None, str | None]:
-    """What tells a demand from others where nothing is undecided."""
+    """Return the key of a demand where nothing is undecided."""
     return demand.by, demand.turn.name, demand.accepted, demand.turn.note
 
 

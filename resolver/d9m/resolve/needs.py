@@ -1,4 +1,4 @@
-"""What judged sources need, and what the solutions that meet the needs turn."""
+"""Needs of evaluated sources, and the settings of the solutions that meet them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from d9m.resolve.select import Need
 
 
 def needs(judged: Iterable[AppliedSource]) -> list[Need]:
-    """What has to be solved, where it can be: the answer of a newest verified release counts
+    """Return what has to be solved, where it can be: the answer of a newest verified release counts
     too.
     """
     found: list[Need] = []
@@ -52,7 +52,7 @@ def covered(label: str, labels: frozenset[str], naming: Mapping[str, Sequence[Ne
 def turned(
     kb: KnowledgeBase, environment: Environment, labels: frozenset[str], wanted: Sequence[Need]
 ) -> list[Demand]:
-    """What chosen solutions turn, with where it is needed."""
+    """Return the settings of chosen solutions, with where each is needed."""
     found: list[Demand] = []
     naming = by_label(wanted)
     for label, _id, solution in kb.labelled(labels):

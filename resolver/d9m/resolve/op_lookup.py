@@ -30,7 +30,7 @@ class OpCall(msgspec.Struct, frozen=True):
     when: Clause
     directions: tuple[Direction, ...]
     defaults: dict[str, str] = {}
-    """What the API gives the arguments that are left out."""
+    """Values that the API gives the arguments that are left out."""
 
 
 class OpItem(msgspec.Struct, frozen=True):
@@ -41,7 +41,7 @@ class OpItem(msgspec.Struct, frozen=True):
     lacks: str | None = None
     """Why it means none here: the releases that have the name, and the one in question."""
     could_mean: tuple[str, ...] = ()
-    """Other ops of that bare name, which have differences of their own."""
+    """Other ops of that bare name, which have their own records."""
 
 
 class _Path(msgspec.Struct, frozen=True):
@@ -50,7 +50,7 @@ class _Path(msgspec.Struct, frozen=True):
     entry: OpEntry
     target: Reached
     said: CallFacts
-    """What the call of the name says."""
+    """The facts of the call of the name."""
 
 
 def catalogues(kb: KnowledgeBase, environment: Environment) -> list[str]:
@@ -69,8 +69,8 @@ def is_add_on(kb: KnowledgeBase, environment: Environment, package: str) -> bool
 
 def brought_along(kb: KnowledgeBase, query: Query, named: Sequence[str] = ()) -> str | None:
     """The add-on package that a name belongs to (``torch_scatter.scatter``), unless one of those
-    that somebody names has it. A prefix with a capital letter is a name of its own: ``ROIAlign`` is
-    not torchvision's ``RoIAlign``.
+    that the question names has it. A prefix with a capital letter is a separate name:
+    ``ROIAlign`` is not torchvision's ``RoIAlign``.
     """
     add_ons = kb.once("add-ons", lambda: _AddOns(kb))
     own = [package for package in named if package in add_ons.with_ops]
@@ -84,7 +84,7 @@ def brought_along(kb: KnowledgeBase, query: Query, named: Sequence[str] = ()) ->
 
 
 class _AddOns:
-    """What the names of add-on packages begin with."""
+    """Return the prefixes of the names of add-on packages."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         pairs = [pair for prefixes in kb.meta.add_ons.values() for pair in prefixes.items()]
@@ -277,7 +277,7 @@ def _with_parameters(
 
 
 def _stated(kb: KnowledgeBase, query: Query) -> dict[str, str]:
-    """What the item itself says of the call, as facts; an argument of the API that decides a
+    """Return the facts of the item itself; an argument of the API that decides a
     fact of its name says it, too (``median[dim=0]``). Raises UsageError.
     """
     stated: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What a written name may mean among the names that are known of a package."""
+"""Meanings of a written name among the names that are known of a package."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def offered(kb: KnowledgeBase, package: str, name: str) -> list[PublicName]:
 
 
 def meanings(kb: KnowledgeBase, packages: Sequence[str], name: str) -> list[Meaning]:
-    """What a name means in each package that has it. Of a bare name, a framework's own op comes
-    before a library's.
+    """Return the meanings of a name in each package that has it. Of a bare name, a framework's own
+    op comes before a library's.
     """
     found: list[Meaning] = []
     of_frameworks: list[Meaning] = []
@@ -141,7 +141,7 @@ def _for_operator(kb: KnowledgeBase, package: str, name: str) -> Iterator[str]:
 
 
 def without_overload(kb: KnowledgeBase, name: str) -> str:
-    """The name of an operator without its overload, any other name as it is.
+    """The name of an operator without its overload, any other name unchanged.
 
     >>> from d9m import open_knowledge_base
     >>> without_overload(open_knowledge_base(), "torch.ops.aten.sum.dim_IntList")
@@ -173,7 +173,7 @@ def _is_method(kb: KnowledgeBase, package: str, name: str) -> bool:
 
 
 def _called_on_object(kb: KnowledgeBase, name: str) -> str | None:
-    """``cumsum`` of ``x.cumsum``; None where what stands before it is a module, not an object."""
+    """``cumsum`` of ``x.cumsum``; None where it follows the name of a module, not an object."""
     head, dot, rest = name.partition(".")
     if name.startswith(RECEIVER):
         return name.rpartition(".")[2]

@@ -1,4 +1,4 @@
-"""What an answer takes for granted: the assumptions without which it would be worse."""
+"""Assumptions of an answer: those without which it would be worse."""
 
 from __future__ import annotations
 

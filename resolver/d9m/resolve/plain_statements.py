@@ -78,7 +78,7 @@ def _is_named(setting: Setting, name: str, given: str) -> bool:
 
 
 def _value(known: str, given: str) -> str | None:
-    """What stands for the value in a statement, empty where it has none; None where the rest
+    """Return the value in a statement, empty where it has none; None where the rest
     differs.
     """
     template, arguments = split(known), split(given)

@@ -159,7 +159,7 @@ def _solutions(
 def _included(
     kb: KnowledgeBase, environment: Environment, solution: Solution, wanted: Sequence[Need]
 ) -> list[str]:
-    """Other solutions whose every setting here this one surely turns by itself."""
+    """Other solutions of which this one makes every setting."""
     turns = [turn for turn in solution.sets if turn.set]
     own = {turn.set for turn in turns if {} in environment.holding(turn.condition)}
     if not own:
@@ -211,7 +211,7 @@ def _cautions(
     chosen: frozenset[str],
     ingredients: Sequence[_Asked],
 ) -> list[CautionAnswer]:
-    """What to know here, whatever the defaults: assumed facts count as undecided."""
+    """Return the notes that apply, whatever the defaults: assumed facts count as undecided."""
     found: dict[tuple[str, str], CautionAnswer] = {}
 
     def say(
@@ -266,5 +266,5 @@ def _has_records(kb: KnowledgeBase, package: str) -> bool:
 
 def _missing(source: SourceAnswer) -> str:
     if source.last_verified:
-        return f"somebody to look at releases after {source.last_verified.release}"
-    return "evidence: nobody has confirmed what happens here"
+        return f"verification of releases after {source.last_verified.release}"
+    return "evidence for this release"

@@ -1,4 +1,4 @@
-"""What one source does in one world, where nothing is open.
+"""The verdict of one source in one world, where nothing is open.
 
 This is the evaluation that the site documents as a specification; the tests hold
 an independent second one, and both must agree on every release and op.
@@ -26,7 +26,7 @@ from d9m.model.when import Clause, Condition, Range, World, cuts, parse
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a source does in one world."""
+    """The outcome of a source in one world, with what solves it."""
 
     outcome: RecordedOutcome
     default: Default
@@ -36,12 +36,12 @@ class Verdict(msgspec.Struct, frozen=True):
     error: str | None = None
     note: str | None = None
     last_verified: tuple[str, RecordedOutcome] | None = None
-    """Where the release is newer than anybody looked at: the last one looked at, and its outcome.
+    """Where the release is newer than those verified: the last one verified, and its outcome.
     """
 
 
 class Basis(msgspec.Struct, frozen=True):
-    """What a verdict rests on: a step of a track, or an exception to it."""
+    """The basis of a verdict: a step of a track, or an exception to it."""
 
     track: str
     step: int
@@ -85,7 +85,7 @@ class Rules:
         return found
 
     def _first_unverified(self, package: str, step: TimelineStep) -> str | None:
-        """First known release after those that was checked."""
+        """First known release after those that was verified."""
         seen = step.verified_through
         if seen is None:
             return None
@@ -101,7 +101,7 @@ class Rules:
     def verdict(
         self, world: World, image: str | None, wanted: Sequence[Direction]
     ) -> tuple[Verdict, Basis | None]:
-        """What happens in one world, and what says so."""
+        """Return the verdict in one world, and its basis."""
         op_source = any(
             set(directions) & set(wanted) and when.holds(world)
             for when, directions in self.patterns
@@ -175,7 +175,7 @@ DEFAULTS: dict[RecordedOutcome, Default] = {
     "raises": "nondeterministic",
     "unsolved": "nondeterministic",
 }
-"""What happens with nothing set, where the record does not say."""
+"""Return what happens with nothing set, where the record does not say."""
 
 
 def _usable(solution: Solution) -> tuple[Condition, list[Condition]]:
@@ -191,7 +191,7 @@ def rules(kb: KnowledgeBase, op_source: OpSource, when: Clause) -> Rules:
 
 
 def unverified(verdict: Verdict, newest: str) -> Verdict:
-    """The verdict of the last release that was checked, reported as unknown."""
+    """The verdict of the last release that was verified, reported as unknown."""
     if verdict.outcome in ("no-known-source", "unknown") or verdict.last_verified:
         return verdict
     seen = (newest, verdict.outcome)

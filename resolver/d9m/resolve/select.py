@@ -53,7 +53,7 @@ def choose(
 
 
 def _given(need: Need, made: frozenset[str]) -> Labels:
-    """What meets a need without a choice."""
+    """Return the solutions that meet a need without a choice."""
     if len(need.alternatives) == 1:
         return need.alternatives[0]
     return next((labels for labels in need.alternatives if made.issuperset(labels)), ())

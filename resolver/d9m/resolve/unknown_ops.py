@@ -1,4 +1,4 @@
-"""What to say of a name that no framework of the environment has."""
+"""Errors for a name that no framework of the environment has."""
 
 from __future__ import annotations
 

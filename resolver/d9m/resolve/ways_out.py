@@ -1,4 +1,4 @@
-"""What to set where no solution is left: the work-around of what cannot be made to repeat."""
+"""Settings of workarounds, for what no solution makes deterministic."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ export function priced(here, solutions, contest, chosen, scope) {
   const homes = unique(between.map((by) => solutions.byLabel[by]?.home).filter(Boolean));
   if (homes.length > 1 && homes.some((home) => here.tables.about[home]?.application)) {
     choices.push(`separate environments for ${homes.map((home) => title(here.tables, home)).join(" and ")}`);
-    costs.push("gives up nothing; start each program with its own settings");
+    costs.push("loses nothing; start each program with its own settings");
   }
   return { name: contest.name, between, choices, costs, scope };
 }
@@ -74,6 +74,6 @@ function cost(here, solutions, side, between, chosen) {
     .flatMap((by) => solutions.byLabel[by]?.costs ?? [])
     .filter(([, , when]) => here.holding(when).length)
     .map(([text]) => text.replace(/\.+$/, ""));
-  const givenUp = `gives up ${listed(here.tables, others)}` + (titles.length ? `, which fixes ${titles.join(" and ")}` : "");
-  return prices.length ? `${givenUp}. The price: ${prices.join("; ")}` : givenUp;
+  const givenUp = `loses ${listed(here.tables, others)}` + (titles.length ? `, which fixes ${titles.join(" and ")}` : "");
+  return prices.length ? `${givenUp}. Cost: ${prices.join("; ")}` : givenUp;
 }

@@ -1,5 +1,7 @@
 // HTML elements; text is always text, never markup.
 
+import { does } from "./words.js";
+
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -22,19 +24,9 @@ const SYMBOLS = {
   nondeterministic: "✗",
 };
 
-const WORDS = {
-  "no-known-source": "no known source",
-  deterministic: "repeats",
-  solved: "repeats with settings",
-  unknown: "nobody has checked",
-  raises: "raises an error",
-  unsolved: "can differ",
-  nondeterministic: "can differ",
-};
-
 // An outcome as a small label: a symbol, words and a colour.
 export function chip(outcome) {
-  return element("span", { class: `md-tag d9m-${outcome}` }, `${SYMBOLS[outcome]} ${WORDS[outcome] ?? outcome}`);
+  return element("span", { class: `md-tag d9m-${outcome}` }, `${SYMBOLS[outcome]} ${does(outcome)}${outcome === "solved" ? " with settings" : ""}`);
 }
 
 // A button that copies a text, and says so.

@@ -113,8 +113,8 @@ function honest(here, home, possible) {
   if (how !== "between" || answers.size < 2 || !differing.length) return possible;
   const note =
     version === null
-      ? `nobody has confirmed which ${home} the image holds`
-      : `this build lies between ${releases[0]} and ${releases.at(-1)}, which differ in it`;
+      ? `the version of ${home} in the image is not verified`
+      : `this build is between ${releases[0]} and ${releases.at(-1)}, which differ`;
   const verdict = { default: defaultOfBoth(home, possible), note };
   if (differing.every(([, each]) => ["unsolved", "raises"].includes(each.outcome))) {
     const wheres = differing.map(([when]) => Object.fromEntries(Object.entries(when).filter(([name]) => name !== home)));

@@ -3,7 +3,6 @@
 import { typed, unique } from "./merge.js";
 import * as phrases from "./phrases.js";
 import { byText } from "./select.js";
-import { sentences } from "./verdict.js";
 import * as words from "./words.js";
 
 // Title, name of the language for people who read it, and the block; null where there is nothing to write.
@@ -78,9 +77,9 @@ export function clara(advice) {
 
 export function markdown(tables, advice, command, imports) {
   const titles = Object.fromEntries(advice.solutions.map((solution) => [solution.label, solution.title]));
-  const lines = [`**${escaped(sentences(tables, advice))}** ${escaped(words.environment(tables, advice))}`, ""];
+  const lines = [`**${escaped(words.headline(tables, advice))}** ${escaped(words.environment(tables, advice))}`, ""];
   if (advice.ops.length) {
-    lines.push("| op | outcome | with | fix available since |", "|---|---|---|---|");
+    lines.push("| op | outcome | with | fixed since |", "|---|---|---|---|");
     for (const op of advice.ops) {
       const fixed = op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ") || "-";
       const solved = op.solutions.map((label) => titles[label] ?? label).join(" + ") || "-";
@@ -264,7 +263,7 @@ function elsewhere(tables, advice, kinds) {
     });
 }
 
-// Comment lines: what is contested.
+// Comment lines: conflicts.
 function remarks(advice) {
   const other = (each) => `--scope ${each.scope} needs another ${each.name}`;
   return [

@@ -207,6 +207,6 @@ function unknownsOf(here, ops) {
 
 function missing(source) {
   return source.last_verified
-    ? `somebody to look at releases after ${source.last_verified.release}`
-    : "evidence: nobody has confirmed what happens here";
+    ? `verification of releases after ${source.last_verified.release}`
+    : "evidence for this release";
 }

@@ -4,12 +4,11 @@ import { chip, copier, element } from "./element.js";
 import { formats, quoted } from "./formats.js";
 import * as phrases from "./phrases.js";
 import { orderedSteps } from "./steps.js";
-import { sentences } from "./verdict.js";
-import { environment } from "./words.js";
+import { environment, headline } from "./words.js";
 
 const WORST_LAST = ["no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"];
 const MOST_OPS = 12;
-const MOST_NOTES = 5;
+const MOST_NOTES = 2;
 
 // Three words in a row, which hardly any list of ops has.
 function isSentence(text) {
@@ -41,25 +40,25 @@ export class Shower {
     ];
   }
 
-  // `asked`: what stands in the field of ops.
+  // `asked`: the text of the field of ops.
   mistake(error, asked) {
     const near = error.nearest?.length ? ` Close to it: ${error.nearest.slice(0, 8).join(", ")}.` : "";
     return element("div", { class: "admonition question", role: "alert" }, element("p", { class: "admonition-title" }, "No answer"),
       element("p", {}, `${error.message}.${near}`), isSentence(asked) ? this.#elsewhere(asked.trim()) : null);
   }
 
-  // Who reads sentences: this form knows messages only.
+  // This form finds messages only by their exact words.
   #elsewhere(text) {
     const command = `d9m explain ${quoted(text)}`;
-    return element("p", {}, "This form knows messages, not complaints. ",
+    return element("p", {}, "This form finds a message only by its exact words. ",
       element("a", { href: `${this.root}?q=${encodeURIComponent(text)}&in=symptoms` }, "Search the symptoms"),
-      " for it, or ask the command line, which ranks them: ", element("code", {}, command), " ", copier(command, "Copy command"));
+      " or ask the command line, which ranks them: ", element("code", {}, command), " ", copier(command, "Copy command"));
   }
 
   // A setting by its name.
   setting(name, id) {
     return element("div", { class: "admonition info" }, element("p", { class: "admonition-title" }, name),
-      element("p", {}, element("a", { href: `${this.root}settings/${id}/` }, "The line to copy, who needs it, and what reads it")));
+      element("p", {}, element("a", { href: `${this.root}settings/${id}/` }, "What it does, who needs it, and the line to copy")));
   }
 
   // A recognised error text; `ask` is called with the ops that it is about.
@@ -70,11 +69,11 @@ export class Shower {
     return element("div", { class: "admonition warning" },
       element("p", { class: "admonition-title" }, error.title),
       element("p", {}, error.advice), about,
-      element("p", {}, element("a", { href: `${this.root}errors/${error.id}/` }, "Every wording, causes and evidence")));
+      element("p", {}, element("a", { href: `${this.root}errors/${error.id}/` }, "Causes, workarounds and evidence")));
   }
 
   #headline(advice) {
-    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("strong", {}, sentences(this.tables, advice)), element("br"), element("small", {}, environment(this.tables, advice)));
+    return element("p", { class: "d9m-answer" }, chip(advice.outcome), " ", element("strong", {}, headline(this.tables, advice)), element("br"), element("small", {}, environment(this.tables, advice)));
   }
 
   #conflicts(advice) {
@@ -82,7 +81,7 @@ export class Shower {
     const box = (each) =>
       element("div", { class: "admonition failure" },
         element("p", { class: "admonition-title" }, `Conflict${each.scope === advice.scope ? "" : ` with scope ${each.scope}`}: ${each.name}`),
-        element("p", {}, "Decide for one:"),
+        element("p", {}, "Choose one:"),
         element("ul", {}, ...each.choices.map((_, at) => choice(each, at))));
     return [...advice.conflicts, ...advice.scope_conflicts].map(box);
   }
@@ -130,20 +129,21 @@ export class Shower {
 
   #outcomes(advice) {
     if (!advice.ops.length) return [];
-    const worst = [...advice.ops].sort((one, other) => WORST_LAST.indexOf(other.outcome) - WORST_LAST.indexOf(one.outcome));
+    const rows = advice.ops.flatMap((op) => (op.query === "*" ? op.sources : [op]));
+    const worst = rows.sort((one, other) => WORST_LAST.indexOf(other.outcome) - WORST_LAST.indexOf(one.outcome));
     const shown = worst.slice(0, MOST_OPS);
     const row = (op) =>
-      element("tr", {}, element("td", {}, element("code", {}, op.query === "*" ? "(no op)" : op.query)), element("td", {}, chip(op.outcome)),
+      element("tr", {}, element("td", {}, op.query ? element("code", {}, op.query) : element("a", { href: this.#address(op.id) }, op.title)), element("td", {}, chip(op.outcome)),
         element("td", {}, op.default === "unknown" ? "" : chip(op.default)), element("td", {}, ...op.solutions.flatMap((label, at) => [at ? " + " : "", this.#solution(label)])),
         element("td", {}, op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ")));
-    const head = ["Op", "With these settings", "With none", "Solution", "For good since"];
+    const head = ["Op or cause", "With these settings", "Without", "Settings", "Fixed in"];
     const table = (ops) =>
       element("div", { class: "md-typeset__scrollwrap", tabindex: "0", role: "region", "aria-label": "Outcome of each op" },
         element("div", { class: "md-typeset__table" }, element("table", {}, element("thead", {}, element("tr", {}, ...head.map((each) => element("th", { scope: "col" }, each)))),
           element("tbody", {}, ...ops.map(row)))));
     const rest = worst.slice(MOST_OPS);
     return [
-      element("h2", {}, worst.length > 1 ? `Each of ${worst.length} ops, the worst first` : "The op"),
+      element("h2", {}, worst.length > 1 ? `${worst.length} outcomes, the worst first` : "Outcome"),
       table(shown),
       ...(rest.length ? [element("details", { class: "d9m-more" }, element("summary", {}, `${rest.length} more`), table(rest))] : []),
     ];
@@ -157,17 +157,17 @@ export class Shower {
   #source(source) {
     const about = (each) => {
       const when = phrases.condition(this.tables, each.when);
-      const by = each.solutions.length ? ` with ${each.solutions.join(" + ")}` : each.raised_by ? `: ${each.raised_by} makes it stop` : "";
-      return element("li", {}, when ? `${when}: ` : "", chip(each.outcome), by, each.note ? ` (${each.note})` : "");
+      const by = [...each.solutions, ...(each.raised_by?.split("+") ?? [])].map((label) => this.titles[this.labels[label.trim()]] ?? label);
+      return element("li", {}, when ? `${when}: ` : "", chip(each.outcome), by.length ? ` with ${by.join(" + ")}` : "", each.note ? ` (${each.note})` : "");
     };
     const lines = [
       source.possible.length > 1 || source.possible[0].note ? element("ul", {}, ...source.possible.map(about)) : null,
-      source.alternatives.length > 1 ? element("p", {}, "Any of: ", source.alternatives.map((each) => each.join(" + ")).join("; ")) : null,
-      source.raised_by ? element("p", {}, `With ${source.raised_by} on, it stops with `, element("q", {}, source.error ?? "an error")) : null,
-      source.last_verified ? element("p", {}, `Nobody has looked at this release; in ${source.last_verified.release} it was `, chip(source.last_verified.outcome)) : null,
-      ...source.workarounds.map((each) => element("p", {}, `Work-around: ${each.text}`)),
+      source.alternatives.length > 1 ? element("p", {}, "Any of: ", source.alternatives.map((each) => each.map((label) => this.titles[this.labels[label]] ?? label).join(" + ")).join("; ")) : null,
+      source.raised_by ? element("p", {}, "Error: ", element("q", {}, source.error ?? "an error")) : null,
+      source.last_verified ? element("p", {}, `Not verified for this release; in ${source.last_verified.release}: `, chip(source.last_verified.outcome)) : null,
+      ...source.workarounds.map((each) => element("p", {}, `Workaround: ${each.text}`)),
       ...source.costs.map((each) => element("p", {}, `Cost: ${each.text}`)),
-      element("p", {}, element("a", { href: this.#address(source.id) }, "Record: evidence, history, what to set by version")),
+      element("p", {}, element("a", { href: this.#address(source.id) }, "Evidence, history, settings by version")),
     ];
     return element("details", { class: "note" }, element("summary", {}, chip(source.outcome), ` ${source.title}`), ...lines);
   }
@@ -188,11 +188,11 @@ export class Shower {
 
   #unknowns(advice) {
     if (!advice.unknowns.length) return [];
-    return [element("h2", {}, "Not known"), element("ul", {}, ...advice.unknowns.map((each) => element("li", {}, `${each.subject}: ${each.needs}`)))];
+    return [element("h2", {}, "Not verified"), element("ul", {}, ...advice.unknowns.map((each) => element("li", {}, `${each.subject}: ${each.needs}`)))];
   }
 
   #ingredients(advice) {
-    return [element("h2", {}, "Every program needs, too"),
+    return [element("h2", {}, "Every program also needs"),
       element("ul", {}, ...advice.ingredients.map((each) => element("li", {}, element("a", { href: this.#address(each.id) }, each.title))))];
   }
 

@@ -1,22 +1,57 @@
-// How an environment reads in a sentence. The same as resolver/d9m/render/advice/text.py.
+// What an answer says of outcomes and of its environment. The same words as resolver/d9m/render/words.py.
 
+import { unique } from "./merge.js";
 import * as phrases from "./phrases.js";
 
-const DOES = { depends: "depends", unknown: "nobody has checked", raises: "raises an error" };
+const GOOD = { run: "deterministic", batch: "batch-invariant", hardware: "same results on different GPUs" };
+const BAD = { run: "nondeterministic", batch: "not batch-invariant", hardware: "differs between GPU models" };
+const SILENT = { run: "no known nondeterminism", batch: "no known dependence on the batch", hardware: "no known difference between GPU models" };
+const DOES = { depends: "depends", unknown: "not verified", raises: "raises an error" };
+const BEST_FIRST = ["solved", "deterministic", "unsolved", "raises", "depends", "unknown", "no-known-source"];
 
-// Scope -> what one op does, and what several do.
-export const PROMISES = {
-  run: ["repeats", "repeat"],
-  batch: ["gives the same bits in any batch", "give the same bits in any batch"],
-  hardware: ["gives the same bits on any machine", "give the same bits on any machine"],
-};
+// What an op does, in a few words.
+export function does(outcome, scope = "run") {
+  if (outcome === "unsolved" || outcome === "nondeterministic") return BAD[scope];
+  return outcome === "no-known-source" ? SILENT[scope] : DOES[outcome] ?? GOOD[scope];
+}
 
-// Scope -> what an op does that breaks the promise.
-export const DIFFERS = { run: "can differ between runs", batch: "can differ with the batch", hardware: "can differ between machines" };
+// How many ops, and known causes in packages, have which outcome: the page shows the rest as rows.
+export function headline(tables, advice) {
+  const lacking = withoutDevice(tables, advice);
+  if (lacking) return lacking;
+  const ops = advice.ops.filter((op) => op.query !== "*");
+  const own = advice.ops.find((op) => op.query === "*")?.sources ?? [];
+  const parts = [];
+  if (ops.length) parts.push(`${ops.length === 1 ? ops[0].query : `${ops.length} ops`}: ${counts(advice, ops)}.`);
+  if (own.length) {
+    const homes = unique(own.map((source) => phrases.title(tables, source.home)));
+    const causes = own.length === 1 ? "1 known cause" : `${own.length} known causes`;
+    parts.push(`${causes} in ${phrases.join(homes)}: ${counts(advice, own)}; the rest of ${homes.length === 1 ? "it" : "them"} is unreviewed.`);
+  }
+  return parts.join(" ") || "No known nondeterminism here (not a proof). Add the framework to ask about its ops.";
+}
 
-// What an op does with the advised settings.
-export function does(outcome, scope) {
-  return outcome === "unsolved" ? DIFFERS[scope] : DOES[outcome] ?? PROMISES[scope][0];
+function counts(advice, items) {
+  const settings = advice.conflicts.length ? " once you have chosen" : " with these settings";
+  const groups = new Map();
+  for (const outcome of BEST_FIRST) {
+    const count = items.filter((item) => item.outcome === outcome).length;
+    const said = does(outcome, advice.scope) + (outcome === "solved" ? settings : "");
+    if (count) groups.set(said, count);
+  }
+  return [...groups].map(([said, count]) => (items.length === 1 ? said : `${count} ${said}`)).join(", ");
+}
+
+// That a package is older than its support of the device; empty where none is.
+function withoutDevice(tables, { environment: { device, packages, releases } }) {
+  for (const name of Object.keys(packages)) {
+    const [first, older] = tables.about[name]?.devices[device] ?? [null, []];
+    if (older.includes(releases[name]?.at(-1))) {
+      const title = phrases.title(tables, name);
+      return `${title} ${packages[name]} does not support ${phrases.DEVICES[device]}, which came with ${title} ${first}. Upgrade, or name another device.`;
+    }
+  }
+  return "";
 }
 
 // One line: PyTorch 2.4 · CUDA · training · assumed: without torch.compile.

@@ -1,4 +1,4 @@
-"""What the formats that run have in common: which steps are live, and what stands as a comment."""
+"""Common parts of the blocks to run: which steps are live, and which are comments."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def stamp(answer: Answer) -> str:
 
 
 def live(advice: Advice, step: Step) -> bool:
-    """Whether a step can stand in a block as it is.
+    """Whether a step is a line of a block, not a comment.
 
     A step that depends on the release of a package named without a version
     could be wrong, so it is written as a comment. Where a package is named so
     that several releases are meant, that goes for statements and packages,
     which need not exist in all of them; a variable is harmless where nothing
-    reads it. So is what depends on something nobody named.
+    reads it. The same holds for what depends on an unnamed package.
     """
     here = advice.environment
     open_ = {name for name, version in here.packages.items() if version == "any"}

@@ -1,4 +1,4 @@
-"""What an op does where that depends on something: one sentence for two cases, else a line each."""
+"""The cases of an op that depends on something: a sentence for two, else a line each."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ from d9m.render.interface import Answer
 from d9m.render.page import Page
 
 MOST_IN_A_SENTENCE = 2
-"""Cases that a person takes in without a list."""
-
-MOST_LINES = 5
-"""Cases of one source that are listed; `--all` shows the rest."""
+"""Cases that a line holds."""
 
 REST = "otherwise"
 """The condition of all other cases."""
@@ -28,13 +25,10 @@ class OpCase(NamedTuple):
     where: str
     outcome: Outcome
     does: str
-    """What follows `it`: ``repeats``; for what nobody looked at, a sentence of its own."""
 
 
 def of_source(answer: Answer, source: SourceAnswer) -> list[OpCase]:
-    """The cases of a source, what nobody has checked last; one condition and the rest of two
-    outcomes.
-    """
+    """Return the cases of a source, what is not verified last."""
     groups = [_of_outcome(answer, *group) for group in by_outcome(source.possible)]
     if len(groups) == 2 and sum(map(len, groups)) > MOST_IN_A_SENTENCE:
         short, long = sorted(groups, key=len)
@@ -46,8 +40,73 @@ def of_source(answer: Answer, source: SourceAnswer) -> list[OpCase]:
     return sorted(found, key=lambda case: case.outcome == "unknown")
 
 
+def worse(answer: Answer, source: SourceAnswer) -> list[OpCase]:
+    """Return the cases that are not deterministic, and one for all the others."""
+    bad = [case for case in of_source(answer, source) if case.outcome not in REPEATS]
+    if any(case.where == REST for case in bad):
+        return of_source(answer, source)
+    return [*bad, OpCase(REST, "solved", words.line("solved", answer.advice.scope))]
+
+
+def by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possible]]]:
+    """Group branches that do the same, in the order of their first."""
+    found: dict[str, list[Possible]] = {}
+    for branch in possible:
+        kind = "deterministic" if branch.outcome in REPEATS else branch.outcome
+        found.setdefault(kind, []).append(branch)
+    return [(_outcome(branches), branches) for branches in found.values()]
+
+
+def _outcome(branches: Sequence[Possible]) -> Outcome:
+    """Return the outcome of branches that are alike: `deterministic` if one is known to be."""
+    known = [branch for branch in branches if branch.outcome != "no-known-source"]
+    return (known or branches)[0].outcome
+
+
+def fit_in_a_sentence(cases: Sequence[OpCase]) -> bool:
+    """Whether there are few of them, and none is a list itself."""
+    return len(cases) <= MOST_IN_A_SENTENCE and not any(_OR in case.where for case in cases)
+
+
+def sentence(cases: Sequence[OpCase]) -> str:
+    """Return ``deterministic on 2-D inputs; otherwise raises an error``."""
+    parts: list[str] = []
+    for case in cases:
+        if case.where == REST:
+            parts.append(f"{REST} {case.does}")
+        elif case.where and "," in case.does:
+            parts.append(f"{case.where}: {case.does}")
+        else:
+            parts.append(f"{case.does} {case.where}".rstrip())
+    return "; ".join(parts)
+
+
+def write(page: Page, cases: Sequence[OpCase], indent: str, most: int) -> None:
+    """Write a line for each case."""
+    for case in cases[:most]:
+        where = f"{case.where[:1].upper()}{case.where[1:]}"
+        page.paragraph(f"{where}: {case.does}", f"{indent}• ", f"{indent}  ")
+    if len(cases) > most:
+        left = phrases.plural(len(cases) - most, "more case")
+        page.paragraph(f"{left}: --all", f"{indent}  ", style="dim")
+
+
+def refusing(answer: Answer, raised_by: str | None) -> str:
+    """Return the setting that makes a call raise an error, where it is not among those advised."""
+    labels = set(together(raised_by or ""))
+    if labels <= {solution.label for solution in answer.advice.solutions}:
+        return ""
+    return named(answer, labels)
+
+
+def named(answer: Answer, labels: set[str]) -> str:
+    """Return settings by the names that these releases have for them."""
+    releases = answer.advice.environment.releases
+    return phrases.join([phrases.call_here(answer.kb, label, releases) for label in sorted(labels)])
+
+
 def _of_outcome(answer: Answer, outcome: Outcome, branches: Sequence[Possible]) -> list[OpCase]:
-    """A case for each condition under which one thing happens."""
+    """Return a case for each condition under which one thing happens."""
     does = _does(answer, outcome, branches)
     clauses = phrases.fewest(answer.kb, [branch.when for branch in branches])
     where = list(dict.fromkeys(phrases.condition(answer.kb, clause) for clause in clauses))
@@ -65,77 +124,21 @@ def _are_releases(answer: Answer, clauses: Sequence[Clause]) -> bool:
     return is_package and all(isinstance(span, Range) for span in spans)
 
 
-def worse(answer: Answer, source: SourceAnswer) -> list[OpCase]:
-    """The cases in which it does not repeat, and one for all the others."""
-    bad = [case for case in of_source(answer, source) if case.outcome not in REPEATS]
-    if any(case.where == REST for case in bad):
-        return of_source(answer, source)
-    return [*bad, OpCase(REST, "solved", words.does("solved", answer.advice.scope))]
-
-
-def fit_in_a_sentence(cases: Sequence[OpCase]) -> bool:
-    """Whether there are few of them, and none is a list itself."""
-    return len(cases) <= MOST_IN_A_SENTENCE and not any(_OR in case.where for case in cases)
-
-
-def sentence(cases: Sequence[OpCase]) -> str:
-    """``repeats on 2-D inputs; on inputs of 3 or more dimensions it raises an error``."""
-    first, *others = cases
-    parts = [f"{first.does} {first.where}".rstrip()]
-    if "," in first.does:
-        parts = [f"{first.where} {_it(first)}".strip()]
-    parts += [f"{case.where} {_it(case)}".strip() for case in others]
-    return "; ".join(parts)
-
-
-def write(page: Page, answer: Answer, cases: Sequence[OpCase], indent: str) -> None:
-    """A line for each case."""
-    most = len(cases) if answer.everything else MOST_LINES
-    for case in cases[:most]:
-        where = f"{case.where[:1].upper()}{case.where[1:]}"
-        page.paragraph(f"{where}: {case.does}", f"{indent}• ", f"{indent}  ")
-    if len(cases) > most:
-        left = phrases.plural(len(cases) - most, "more case")
-        page.paragraph(f"{left}: --all", f"{indent}  ", style="dim")
-
-
-def by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possible]]]:
-    """Branches that do the same, together, in the order of their first."""
-    found: dict[str, tuple[Outcome, list[Possible]]] = {}
-    for branch in possible:
-        found.setdefault(words.DOES[branch.outcome], (branch.outcome, []))[1].append(branch)
-    return list(found.values())
-
-
-def refusing(answer: Answer, raised_by: str | None) -> str:
-    """The switch that makes a call raise, where the advised settings leave it out."""
-    switches = set(together(raised_by or ""))
-    if switches <= {solution.label for solution in answer.advice.solutions}:
-        return ""
-    releases = answer.advice.environment.releases
-    named = [phrases.call_here(answer.kb, label, releases) for label in sorted(switches)]
-    return phrases.join(named)
-
-
-def _it(case: OpCase) -> str:
-    return f"{_NOBODY} it" if case.does == _NOBODY else f"it {case.does}"
-
-
 _OR = ", or "
 """Between spans of releases in which one thing happens."""
 
-_NOBODY = "nobody has checked"
-"""How an outcome begins that has a subject of its own."""
-
 
 def _does(answer: Answer, outcome: Outcome, branches: Sequence[Possible]) -> str:
-    """What all branches of one outcome do."""
-    switch = refusing(answer, branches[0].raised_by) if outcome == "raises" else ""
-    if switch:
-        return f"can differ, and raises an error with {switch}"
+    """Return what all branches of one outcome do."""
     scope = answer.advice.scope
-    if outcome != "unknown":
-        return words.does(outcome, scope)
-    if all(branch.default == "nondeterministic" for branch in branches):
-        return f"{words.does('unsolved', scope)}, and nobody has checked what prevents it"
-    return _NOBODY
+    defaults = {branch.default for branch in branches}
+    if outcome == "unknown" and defaults == {"nondeterministic"}:
+        return f"{words.bad(scope)} by default, no fix verified"
+    if outcome == "unknown":
+        return "not verified"
+    setting = refusing(answer, branches[0].raised_by) if outcome == "raises" else ""
+    if setting:
+        return f"raises an error with {setting}, nondeterministic without it"
+    if outcome == "no-known-source":
+        return words.line(outcome, scope).partition(" (")[0]
+    return words.bad(scope) if outcome == "unsolved" else words.line(outcome, scope)

@@ -36,7 +36,7 @@ def render(answer: Answer) -> Rendered:
 
 
 def _outside(left: Answer) -> Iterator[str]:
-    """What is advised, and has no place in the configuration."""
+    """Return the advice that has no place in the configuration."""
     yield from blocks.shell(left)
     yield from blocks.remarks(left)
     yield from blocks.elsewhere(left, ("install", "python", "flags", "code", "avoid"))

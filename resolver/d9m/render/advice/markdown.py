@@ -19,7 +19,7 @@ def _lines(answer: Answer) -> Iterator[str]:
     yield f"**{escape(verdict.sentences(answer))}** {escape(text.environment(answer))}"
     yield ""
     if advice.ops:
-        yield "| op | outcome | with | fix available since |"
+        yield "| op | outcome | with | fixed since |"
         yield "|---|---|---|---|"
         yield from (_row(answer, op) for op in advice.ops)
         yield ""
@@ -37,7 +37,7 @@ def _row(answer: Answer, op: OpAnswer) -> str:
     titles = {solution.label: solution.title for solution in answer.advice.solutions}
     with_ = " + ".join(titles.get(label, label) for label in op.solutions) or "-"
     since = "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
-    does = words.does(op.outcome, answer.advice.scope)
+    does = words.short(op.outcome, answer.advice.scope)
     return f"| {_code(op.query)} | {does} | {escape(with_)} | {since} |"
 
 
@@ -52,7 +52,7 @@ def _code(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that Markdown and HTML show as it is."""
+    """Escape text for Markdown and HTML."""
     for letter in "\\`*_{}[]<>|#":
         text = text.replace(
             letter, f"\\{letter}" if letter not in "<>" else f"&{'lt' if letter == '<' else 'gt'};"

@@ -1,32 +1,19 @@
-"""What to know about the ops and settings of an answer, most useful first."""
+"""Notes about the ops and settings of an answer, most useful first."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
 
-import msgspec
-
-from d9m.model.advice import Advice, CautionAnswer, SourceAnswer
+from d9m.model.advice import CautionAnswer, SourceAnswer
+from d9m.model.when import Clause
 from d9m.render import phrases
-from d9m.render.advice.op_lines import packages_lead
-from d9m.render.advice.op_names import short_names, shown_elsewhere
+from d9m.render.advice.op_names import short_names
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
 from d9m.render.words import EVIDENCE
 
-MOST_NOTES = 5
-"""Notes that a tired reader still reads; `--all` shows the rest."""
-
-MOST_FIRST = 2
-"""Notes that stand above the settings."""
-
-FEW_OPS = 2
-"""Ops of which a note above the settings can speak."""
-
 HEAVY = 1.5
-"""Times as long: a cost that decides whether somebody makes a setting at all."""
+"""Times as long: a cost that decides whether to make a setting at all."""
 
 LONGEST_SUBJECT = 60
 """Characters of the name of a setting with which several notes begin."""
@@ -35,127 +22,27 @@ MOST_NAMESAKES = 3
 """Other ops of a bare name that a note lists; JSON has all."""
 
 
-def write_first(page: Page, answer: Answer) -> None:
-    """What may be the point of the question: what to know of one or two ops, and a cost that is
-    heavy.
-    """
-    for note in _first(answer):
-        page.paragraph(note, "  • ", "    ")
-    page.gap()
-
-
-def _first(answer: Answer) -> list[str]:
-    """Heavy costs, and what to know of one or two ops; of many, or of ops beside packages, a note
-    would be about any.
-    """
-    advice = answer.advice
-    ops = [op for op in advice.ops if op.query != "*"]
-    judged = [op for op in ops if shown_elsewhere(answer.kb.meta.see, op) is None]
-    cautions: list[CautionAnswer] = []
-    if answer.named_ops and 0 < len(judged) <= FEW_OPS and not _names_packages(answer):
-        own = advice.sources().keys()
-        cautions += [caution for caution in advice.cautions if caution.id in own]
-        cautions += _of_the_device(answer)
-    sure = [caution for caution in cautions if caution.kind == "caution" and not caution.when]
-    is_about_some = answer.named_ops or packages_lead(answer)
-    priced_there = bool(advice.conflicts)  # each choice has its price
-    heavy = _costs(answer, HEAVY) if is_about_some and not priced_there else ()
-    return list(dict.fromkeys([*heavy, *(_caution(answer, caution) for caution in sure)]))[
-        :MOST_FIRST
-    ]
-
-
-def _names_packages(answer: Answer) -> bool:
-    """Whether the answer is about packages besides a framework, too."""
-    sources = [source for op in answer.advice.ops if op.query == "*" for source in op.sources]
-    homes = {answer.kb.home(source.id) for source in sources}
-    return any(answer.kb.packages[home].kind != "framework" for home in homes)
-
-
-def write(page: Page, answer: Answer) -> None:
-    """At most five notes, unless `--all`."""
-    first = _first(answer)
-    asked = [note for note in dict.fromkeys(_about_the_question(answer)) if note not in first]
-    whole = msgspec.structs.replace(answer, everything=True)
-    further = dict.fromkeys([*_about_the_question(whole), *_about_the_program(answer)])
-    further = [note for note in further if note not in asked and note not in first]
-    shown = [*asked, *further] if answer.everything else asked[: MOST_NOTES - len(first)]
-    left = len(asked) + len(further) - len(shown)
+def write(page: Page, answer: Answer, most: int) -> None:
+    """Write the notes that change what the reader does, and with `--all` the rest."""
+    shown = _important(answer)[:most]
+    if answer.everything:
+        shown = list(dict.fromkeys([*_important(answer), *_further(answer)]))
     if shown:
         page.line(Span("Notes", "head"))
     for note in shown:
         page.paragraph(note, "  • ", "    ")
-    if left:
-        page.paragraph(
-            f"{phrases.plural(left, 'more note')}: --all", "    " if shown else "", style="dim"
-        )
     page.gap()
 
 
-def _about_the_question(answer: Answer) -> Iterator[str]:
-    """What to know of the ops and settings of the answer.
-
-    A note of each kind, then a second one of each, and so on: nobody has to read
-    ten cautions to find the first cost.
-    """
-    advice = answer.advice
-    own = set(asked_about(answer))
-    labels = {solution.id for solution in advice.solutions}
-    sure_first = sorted(advice.cautions, key=lambda caution: bool(caution.when))
-    cautions = [caution for caution in sure_first if caution.kind == "caution"]
-    kinds = (
-        list(map(Note, _namesakes(advice))),
-        [_note(answer, caution) for caution in cautions if caution.id in own],
-        list(map(Note, _costs(answer))),
-        list(map(Note, _disagreements(answer))),
-        [_note(answer, caution) for caution in cautions if caution.id in labels],
-        [_note(answer, note) for note in sure_first if note.kind == "note"],
-        [_note(answer, caution) for caution in _of_the_device(answer)],
-    )
-    for row in itertools.zip_longest(*kinds):
-        notes = [note for note in row if note is not None]
-        for note in sorted(notes, key=lambda note: note.is_conditional):
-            yield note.text
-
-
-class Note(NamedTuple):
-    text: str
-    is_conditional: bool = False
-    """Whether it is only for some programs."""
-
-
-def _note(answer: Answer, caution: CautionAnswer) -> Note:
-    return Note(_caution(answer, caution), bool(caution.when))
-
-
-def _of_the_device(answer: Answer) -> Iterator[CautionAnswer]:
-    """What every op of this kind of device needs and of others does not."""
-    ingredients = answer.kb.ingredients
-    for caution in answer.advice.cautions:
-        ingredient = ingredients.get(caution.id)
-        if ingredient is not None and "device" in ingredient.condition.cuts:
-            yield caution
-
-
 def of_sources(answer: Answer) -> list[str]:
-    """What to know of the ops and packages that are asked about, without costs and settings."""
+    """Return what to know of the ops and packages of the question, without costs and settings."""
     own = answer.advice.sources().keys()
-    cautions = [caution for caution in answer.advice.cautions if caution.id in own]
-    sure_first = sorted(cautions, key=lambda caution: bool(caution.when))
-    return [_caution(answer, caution) for caution in sure_first if caution.kind == "caution"]
-
-
-def _namesakes(advice: Advice) -> Iterator[str]:
-    """What a bare name could mean as well."""
-    for op in advice.ops:
-        if op.could_mean and op.names:
-            others = phrases.join(op.could_mean[:MOST_NAMESAKES], "or")
-            yield f"{op.query} is taken as {op.names[0]}. If you mean {others}, name it in full."
+    return [_note(answer, each) for each in _cautions(answer) if each.id in own]
 
 
 def asked_about(answer: Answer) -> dict[str, SourceAnswer]:
-    """The differences that a reader asks about: without named ops those of packages, and the ops of
-    a framework are only counted, but with `--all`.
+    """Return the causes that the question is about: without named ops those of packages, and the
+    ops of a framework are only counted, except with `--all`.
     """
     asked = answer.advice.ops
     if not answer.named_ops and not answer.everything:
@@ -163,24 +50,84 @@ def asked_about(answer: Answer) -> dict[str, SourceAnswer]:
     return {source.id: source for op in asked for source in op.sources}
 
 
-def _about_the_program(answer: Answer) -> Iterator[str]:
-    """What to know of the ingredients that every program needs."""
-    own = set(answer.advice.sources())
-    own.update(solution.id for solution in answer.advice.solutions)
+def _important(answer: Answer) -> list[str]:
+    """Return heavy costs, other ops of the same name, and cautions about what is asked."""
+    asked = asked_about(answer)
+    cautions = [each for each in _cautions(answer) if each.id in asked]
+    heavy = list(_costs(answer, HEAVY))
+    if answer.advice.conflicts:
+        heavy.clear()  # each choice has its price
+    notes = [
+        _note(answer, each)
+        for each in [*cautions, *_of_the_device(answer)]
+        if _undecided(answer, each) is not None
+    ]
+    return list(dict.fromkeys([*heavy, *_namesakes(answer), *notes]))
+
+
+def _further(answer: Answer) -> Iterator[str]:
+    """Return costs, disagreeing sources, and what to know of the settings."""
+    labels = {solution.id for solution in answer.advice.solutions}
+    yield from _costs(answer)
+    yield from _disagreements(answer)
     for caution in answer.advice.cautions:
-        if caution.id not in own:
-            yield _caution(answer, caution)
+        if caution.id in labels or (caution.kind == "note" and caution.id in asked_about(answer)):
+            yield _note(answer, caution)
 
 
-def _caution(answer: Answer, caution: CautionAnswer) -> str:
-    where = phrases.condition(answer.kb, caution.when)
-    text = f"{where[0].upper()}{where[1:]}: {caution.text}" if where else caution.text
-    subject = _subject(answer, caution.id)
-    return f"{subject}: {text}" if subject else text
+def _cautions(answer: Answer) -> list[CautionAnswer]:
+    """Return cautions, those first that certainly apply."""
+    found = [caution for caution in answer.advice.cautions if caution.kind == "caution"]
+    return sorted(found, key=lambda caution: bool(caution.when))
+
+
+def _of_the_device(answer: Answer) -> Iterator[CautionAnswer]:
+    """Return what every op on this kind of device needs and others do not."""
+    for caution in answer.advice.cautions:
+        ingredient = answer.kb.ingredients.get(caution.id)
+        if ingredient is not None and "device" in ingredient.condition.cuts:
+            yield caution
+
+
+def _namesakes(answer: Answer) -> Iterator[str]:
+    """Return what a bare name could mean as well."""
+    for op in answer.advice.ops:
+        if op.could_mean and op.names:
+            others = phrases.join(op.could_mean[:MOST_NAMESAKES], "or")
+            yield f"{op.query} is taken as {op.names[0]}. If you mean {others}, name it in full."
+
+
+def _undecided(answer: Answer, caution: CautionAnswer) -> Clause | None:
+    """Return the conditions of a note without those that are assumed; None where it contradicts
+    an assumption.
+    """
+    here = answer.advice.environment
+    left: Clause = {}
+    for name, value in caution.when.items():
+        if name not in here.assumed or name not in here.facts:
+            left[name] = value
+        elif value != here.facts[name]:
+            return None
+    return left
+
+
+def _note(answer: Answer, caution: CautionAnswer) -> str:
+    undecided = _undecided(answer, caution)
+    where = phrases.condition(answer.kb, caution.when if undecided is None else undecided)
+    return _about(_subject(answer, caution.id), caution.text, where)
+
+
+def _about(subject: str, text: str, where: str = "") -> str:
+    """Return a note with its subject and condition in front. No note begins with "It"."""
+    if subject and text.startswith("It "):
+        text = f"{subject} {text.removeprefix('It ')}"
+        return f"{where[0].upper()}{where[1:]}, {text}" if where else text
+    parts = [subject, f"{where[0].upper()}{where[1:]}" if where else "", text]
+    return ": ".join(part for part in parts if part)
 
 
 def _subject(answer: Answer, id_: str) -> str:
-    """The op or solution that a note is about, by the name that its reader knows."""
+    """Return the op or setting that a note is about, by the name that its reader knows."""
     for solution in answer.advice.solutions:
         if solution.id == id_:
             is_short = len(solution.title) <= LONGEST_SUBJECT
@@ -194,23 +141,18 @@ def _subject(answer: Answer, id_: str) -> str:
 
 
 def _costs(answer: Answer, least: float = 0) -> Iterator[str]:
-    """What the ops and the settings cost, first what somebody measured; with `least`, what takes
-    that many times as long.
+    """Return what the ops and the settings cost, at least a number of times as long; first what
+    was measured.
     """
-    found: list[tuple[bool, str]] = []
-    for priced in (*asked_about(answer).values(), *answer.advice.solutions):
-        subject = _subject(answer, priced.id)
-        for cost in priced.costs:
-            if float(cost.factor or 0) < least:
-                continue
-            text = phrases.price(cost.text, cost.factor)
-            found.append((cost.factor is None, f"{subject}: {text}" if subject else text))
-    for _is_word_only, text in sorted(found, key=lambda cost: cost[0]):
-        yield text
+    priced = [*asked_about(answer).values(), *answer.advice.solutions]
+    costs = [(each, cost) for each in priced for cost in each.costs]
+    for each, cost in sorted(costs, key=lambda pair: pair[1].factor is None):
+        if float(cost.factor or 0) >= least:
+            yield _about(_subject(answer, each.id), phrases.price(cost.text, cost.factor))
 
 
 def _disagreements(answer: Answer) -> Iterator[str]:
-    """What sources of ours say that the record does not follow, with who says it."""
+    """Return what sources say that the record does not follow, with who says it."""
     names = short_names(answer.kb, answer.advice.ops)
     asked = asked_about(answer)
     for op in answer.advice.ops:

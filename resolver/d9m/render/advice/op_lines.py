@@ -1,4 +1,4 @@
-"""A line for each op: what it does with the advised settings, and below it the way out."""
+"""A line for each op and each package: what it does with the advised settings, and workarounds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from d9m.model.advice import (
     NEVER_DIFFERS,
@@ -21,6 +22,7 @@ from d9m.model.versions import key
 from d9m.render import phrases, words
 from d9m.render.advice import cases, remedy
 from d9m.render.advice.op_names import blamed_names, shown_elsewhere
+from d9m.render.advice.verdict import WORSE
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
 
@@ -31,52 +33,41 @@ MOST_WAYS = 3
 """Questions that a hint offers."""
 
 MOST_SUSPECTS = 4
-"""Differences of a package that somebody reports to differ."""
+"""Causes of a package in an answer to a report."""
 
 MOST_CAUSES = 2
-"""Differences of one op that its settings remove, named below it."""
-
-MOST_OTHERWISE = 2
-"""Assumptions of one op that a hint names; `--all` shows the rest."""
-
-WORSE = ("raises", "unsolved")
-"""Outcomes of which a block names the cause: it is made of several ops."""
+"""Causes of one op that its settings remove, named below it."""
 
 WIDEST_NAME = 30
-"""Columns of names; a longer name has a line of its own."""
+"""Columns of names; a longer name has a separate line."""
 
-SIGNS: dict[Outcome, str] = {
-    "no-known-source": "–",
-    "deterministic": "✓",
-    "solved": "✓",
-    "depends": "?",
-    "unknown": "?",
-    "raises": "✗",
-    "unsolved": "✗",
-}
-"""Outcome -> its sign; the words behind it say the same."""
+EVERYTHING = 1000
+"""More lines than any answer has."""
 
 
-def write(page: Page, answer: Answer) -> None:
-    """The ops, those that repeat alike on one line; without named ops the worst ones."""
+class Detail(NamedTuple):
+    """How many lines an answer spends on each thing."""
+
+    hints: int = EVERYTHING
+    cases: int = EVERYTHING
+    notes: int = EVERYTHING
+    packages: int = EVERYTHING
+
+
+USUAL = Detail(hints=3, cases=5, notes=2, packages=12)
+
+
+def write(page: Page, answer: Answer, detail: Detail = USUAL) -> None:
+    """Write the ops, those of which the same is said on one line; without named ops the worst."""
     ops = [op for op in answer.advice.ops if op.query != "*"]
-    names = blamed_names(answer.kb, ops)
     own = _of_packages(answer)
     leads = packages_lead(answer)
     if leads:
-        _write_packages(page, answer, own)
+        _write_packages(page, answer, own, detail)
     shown = ops if answer.named_ops or answer.everything else _worst(answer, ops)
-    hints = answer.named_ops or answer.everything
-    groups = _grouped(answer, shown, hints)
-    labels = [", ".join(names[op.query] for op in group) for group in groups]
-    fitting = [len(label) for label in labels if len(label) <= WIDEST_NAME]
-    for group, label in zip(groups, labels):
-        _line(page, answer, group, label, max(fitting, default=0))
-        _write_listed(page, answer, group[0])
-        if hints:
-            _write_hints(page, _hints(answer, group[0]))
+    _write_ops(page, answer, shown, blamed_names(answer.kb, ops), detail)
     if not leads:
-        _write_packages(page, answer, own)
+        _write_packages(page, answer, own, detail)
     if len(shown) < len(ops):
         left = phrases.plural(len(ops) - len(shown), "more op" if shown else "op")
         if not shown and not own:
@@ -85,30 +76,100 @@ def write(page: Page, answer: Answer) -> None:
     page.gap()
 
 
+def _write_ops(
+    page: Page, answer: Answer, ops: Sequence[OpAnswer], names: dict[str, str], detail: Detail
+) -> None:
+    hints = answer.named_ops or answer.everything
+    groups = _grouped(answer, ops, hints)
+    labels = [", ".join(names[op.query] for op in group) for group in groups]
+    width = max((len(label) for label in labels if len(label) <= WIDEST_NAME), default=0)
+    for group, label in zip(groups, labels):
+        op, says = group[0], _says(answer, group[0])
+        if len(label) <= width:
+            page.marked(_sign_of_op(answer, op), f"{label.ljust(width)}  ", says)
+        elif len(label) + len(says) + 6 <= page.width:
+            page.marked(_sign_of_op(answer, op), f"{label}  ", says)
+        else:
+            page.marked(_sign_of_op(answer, op), "", label)
+            page.paragraph(says, "      ")
+        _write_listed(page, answer, op, detail)
+        if hints:
+            _write_hints(page, _hints(answer, op), detail)
+
+
 def packages_lead(answer: Answer) -> bool:
-    """Whether somebody named packages besides the framework, and no op."""
+    """Whether the question is about packages besides the framework, and about no op."""
     homes = {answer.kb.home(source.id) for source in _of_packages(answer)}
     kinds = {answer.kb.packages[home].kind for home in homes}
     return not answer.named_ops and bool(kinds - {"framework"})
 
 
+def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
+    """Write a line for each cause of one op; of several cases those that are not deterministic."""
+    for source in op.sources:
+        found = cases.worse(answer, source) if source.outcome == "depends" else []
+        says = _summary(found) if found else _source_says(answer, source)
+        page.marked(_sign(source.outcome), "", f"{source.title}: {says}".removesuffix(_BELOW))
+        if not cases.fit_in_a_sentence(found):
+            cases.write(page, found, "      ", USUAL.cases)
+        _write_hints(page, _workarounds(answer, [source]), USUAL)
+
+
+def write_suspects(page: Page, answer: Answer) -> None:
+    """Write a line for each cause on record of what is asked about; those of packages first."""
+    own = {source.id: source for source in _of_packages(answer)}
+    sources = {**own, **answer.advice.sources()}.values()
+    found = [each for each in sources if each.outcome not in NEVER_DIFFERS or each.otherwise]
+    for source in found[:MOST_SUSPECTS]:
+        _package_line(page, answer, source, USUAL)
+        if source.outcome not in NEVER_DIFFERS:
+            _write_hints(page, _assumptions(answer, source.otherwise), USUAL)
+    if len(found) > MOST_SUSPECTS:
+        page.paragraph(f"{len(found) - MOST_SUSPECTS} more: d9m advise", "    ", style="dim")
+    page.gap()
+
+
 def _of_packages(answer: Answer) -> list[SourceAnswer]:
-    """What belongs to packages rather than to ops."""
-    for op in answer.advice.ops:
-        if op.query == "*":
-            return op.sources
-    return []
+    """Return the causes that belong to packages rather than to ops."""
+    return [source for op in answer.advice.ops if op.query == "*" for source in op.sources]
 
 
-def _write_packages(page: Page, answer: Answer, sources: Sequence[SourceAnswer]) -> None:
-    for source in sorted(sources, key=lambda source: -WORST_LAST.index(source.outcome)):
-        _package_line(page, answer, source)
-        _write_hints(page, itertools.chain(_deciding([source]), _ways_out(answer, [source])))
+def _write_packages(
+    page: Page, answer: Answer, sources: Sequence[SourceAnswer], detail: Detail
+) -> None:
+    worst_first = sorted(sources, key=lambda source: -WORST_LAST.index(source.outcome))
+    for source in worst_first[: detail.packages]:
+        _package_line(page, answer, source, detail)
+        hints = itertools.chain(_deciding([source]), _workarounds(answer, [source]))
+        _write_hints(page, hints, detail)
+    if len(sources) > detail.packages:
+        left = phrases.plural(len(sources) - detail.packages, "more cause")
+        page.paragraph(f"{left}: --all", "    ", style="dim")
+
+
+def _package_line(page: Page, answer: Answer, source: SourceAnswer, detail: Detail) -> None:
+    if source.outcome in NEVER_DIFFERS and source.otherwise:
+        other = source.otherwise[0]
+        decide = f" ({_to_type(other.decide)})" if other.decide else ""
+        says = f"only {phrases.condition(answer.kb, other.when)}{decide}"
+        page.marked(_sign("no-known-source"), "", f"{source.title}: {says}")
+        return
+    if source.outcome == "solved":
+        is_open = remedy.is_open(answer, source.solutions)
+        fix = remedy.of_source(answer, source)
+        says = "fixed if you choose it below" if is_open else f"fixed by {fix}"
+    elif source.outcome in NEVER_DIFFERS:
+        says = "does not happen here"
+    else:
+        says = _source_says(answer, source)
+    page.marked(_sign(source.outcome), "", f"{source.title}: {says}".removesuffix(_BELOW))
+    if source.outcome == "depends":
+        _write_cases(page, answer, source, "      ", detail)
 
 
 def _worst(answer: Answer, ops: Sequence[OpAnswer]) -> list[OpAnswer]:
-    """The worst ops; for somebody who asked about a package those of that package, and none for
-    somebody who asked about a call.
+    """Return the worst ops, only those of a package that the question is about; none where it is
+    about a call.
     """
     if any(helper.used for helper in answer.advice.helpers):
         return []
@@ -124,12 +185,12 @@ def _is_of_framework(answer: Answer, op: OpAnswer) -> bool:
 
 
 def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[OpAnswer]]:
-    """Ops of which the same is said, with nothing more to say of any of them, share a line."""
+    """Group ops of which the same is said, with nothing more to say of any of them."""
     groups: list[list[OpAnswer]] = []
     places: dict[str, int] = {}
     for op in ops:
         listed = [case for source in _undecided(op) for case in cases.of_source(answer, source)]
-        says = " ".join([*_says(answer, op, False), *(" ".join(case) for case in listed)])
+        says = " ".join([_says(answer, op), *(" ".join(case) for case in listed)])
         if hints and any(_hints(answer, op)):
             groups.append([op])
         elif says in places:
@@ -140,267 +201,187 @@ def _grouped(answer: Answer, ops: Sequence[OpAnswer], hints: bool) -> list[list[
     return groups
 
 
+def _sign(outcome: Outcome) -> Span:
+    return Span(words.SIGNS[outcome], words.STYLES[outcome])
+
+
 def _sign_of_op(answer: Answer, op: OpAnswer) -> Span:
-    """The sign of an op; that of a warning where it repeats as long as nobody turns on the switch
-    that refuses it, or as many programs do not.
+    """Return the sign of an op: that of an exception where many programs are elsewhere, or where
+    only a setting that is not advised raises an error.
     """
+    exception = Span(words.EXCEPTION, words.STYLES["depends"])
+    if op.outcome in REPEATS and any(map(_is_exception, op.otherwise)):
+        return exception
     refused = [source for source in op.sources if source.outcome == "raises"]
-    if op.outcome in REPEATS and any(_is_exception(other) for other in op.otherwise):
-        return Span("!", words.STYLES["depends"])
-    if op.default != "deterministic" or not refused or _switched_by(answer, refused[0]):
+    if op.default != "deterministic" or not refused or _raised_in(answer, refused[0]):
         return _sign(op.outcome)
-    is_spared = bool(cases.refusing(answer, refused[0].raised_by))
-    return Span("!", words.STYLES["depends"]) if is_spared else _sign(op.outcome)
+    return exception if cases.refusing(answer, refused[0].raised_by) else _sign(op.outcome)
 
 
 def _is_exception(other: Otherwise) -> bool:
-    """Whether many programs are where an op does not repeat."""
     return other.is_frequent and other.outcome in WORSE
 
 
-def _line(page: Page, answer: Answer, group: Sequence[OpAnswer], label: str, width: int) -> None:
-    sign = _sign_of_op(answer, group[0])
-    says = " ".join(_says(answer, group[0], len(group) > 1))
-    if len(label) <= width:
-        page.marked(sign, f"{label.ljust(width)}  ", says)
-    elif len(label) + len(says) + 6 <= page.width:
-        page.marked(sign, f"{label}  ", says)
-    else:
-        page.marked(sign, "", label)
-        page.paragraph(says, "      ")
-
-
-def _package_line(page: Page, answer: Answer, source: SourceAnswer) -> None:
-    """What belongs to a package rather than to an op."""
-    if source.outcome in NEVER_DIFFERS and source.otherwise:
-        page.marked(Span("–"), "", f"{source.title}: {_elsewhere(answer, source.otherwise[0])}")
-        return
-    sign = _sign(source.outcome)
-    if source.outcome == "solved":
-        fixed_by = remedy.of_source(answer, source)
-        is_open = remedy.is_open(answer, source.solutions)
-        says = "fixed if you choose it below" if is_open else f"fixed by {fixed_by}"
-    elif source.outcome in NEVER_DIFFERS:
-        says = "does not happen here"
-    else:
-        says = " ".join(_source_says(answer, source))
-    page.marked(sign, "", f"{source.title}: {says}".removesuffix(_BELOW))
-    if source.outcome == "depends":
-        _write_cases(page, answer, cases.of_source(answer, source), "      ")
-
-
-def _elsewhere(answer: Answer, other: Otherwise) -> str:
-    """Where a package makes the difference that it does not make as assumed."""
-    where = phrases.condition(answer.kb, other.when)
-    return f"only {where}{f' ({_to_type(other.decide)})' if other.decide else ''}"
-
-
-def _write_hints(page: Page, hints: Iterable[str]) -> None:
-    for hint in dict.fromkeys(hints):
+def _write_hints(page: Page, hints: Iterable[str], detail: Detail) -> None:
+    for hint in itertools.islice(dict.fromkeys(hints), detail.hints):
         page.paragraph(hint, "      → ", "        ")
 
 
-def _says(answer: Answer, op: OpAnswer, several: bool) -> Iterator[str]:
+def _says(answer: Answer, op: OpAnswer) -> str:
+    """Return what the line of an op says of it."""
     if op.outcome == "no-known-source":
         elsewhere = shown_elsewhere(answer.kb.meta.see, op)
-        yield f"see d9m show {elsewhere}" if elsewhere else "no known difference"
-        return
-    if op.outcome in ("deterministic", "solved"):
-        yield words.does(op.outcome, answer.advice.scope, several)
-        fixed_by = remedy.of_op(answer, op) if _is_alone(answer) else ""
-        if fixed_by:
-            yield f"with {fixed_by}"
-        return
-    if not op.sources:
-        yield op.note or _does(answer, op.outcome)
-        return
-    if len(_undecided(op)) > 1:
-        yield f"it depends, for {len(_undecided(op))} reasons:"
-        return
-    open_ = [source for source in op.sources if source.outcome == op.outcome]
-    yield from _source_says(answer, open_[0])
+        return f"see d9m show {elsewhere}" if elsewhere else _line(answer, op.outcome)
+    if op.outcome == "solved":
+        fix = remedy.of_op(answer, op) if _is_alone(answer) else remedy.titles(answer, op)
+        return f"{_line(answer, op.outcome)} with {fix or 'the settings below'}"
+    if op.outcome == "deterministic" or not op.sources:
+        return op.note or _line(answer, op.outcome)
+    undecided = _undecided(op)
+    if len(undecided) > 1:
+        return f"depends, for {len(undecided)} reasons:"
+    worst = next(source for source in op.sources if source.outcome == op.outcome)
+    return _source_says(answer, worst)
+
+
+def _line(answer: Answer, outcome: Outcome) -> str:
+    return words.line(outcome, answer.advice.scope)
 
 
 def _undecided(op: OpAnswer) -> list[SourceAnswer]:
-    """The sources on which it depends whether an op repeats."""
+    """Return the causes on which the outcome of an op depends."""
     if op.outcome != "depends":
         return []
     return [source for source in op.sources if source.outcome == "depends"]
 
 
-def _write_listed(page: Page, answer: Answer, op: OpAnswer) -> None:
-    """The cases of an op that are too many for its line."""
+def _write_listed(page: Page, answer: Answer, op: OpAnswer, detail: Detail) -> None:
+    """Write the cases of an op that are too many for its line."""
     undecided = _undecided(op)
     if len(undecided) == 1:
-        _write_cases(page, answer, cases.of_source(answer, undecided[0]), "      ")
+        _write_cases(page, answer, undecided[0], "      ", detail)
         return
     for source in undecided:
-        says = " ".join(_source_says(answer, source))
-        cause = f"{source.title}: {says}".removesuffix(_BELOW)
+        cause = f"{source.title}: {_source_says(answer, source)}".removesuffix(_BELOW)
         page.paragraph(cause, "      • ", "        ")
-        _write_cases(page, answer, cases.of_source(answer, source), "        ")
+        _write_cases(page, answer, source, "        ", detail)
 
 
-def _write_cases(page: Page, answer: Answer, found: Sequence[cases.OpCase], indent: str) -> None:
+def _write_cases(
+    page: Page, answer: Answer, source: SourceAnswer, indent: str, detail: Detail
+) -> None:
+    found = cases.of_source(answer, source)
     if not cases.fit_in_a_sentence(found):
-        cases.write(page, answer, found, indent)
+        cases.write(page, found, indent, detail.cases)
 
 
 def _summary(found: Sequence[cases.OpCase]) -> str:
     return cases.sentence(found) if cases.fit_in_a_sentence(found) else _BELOW.lstrip()
 
 
-_BELOW = " it depends:"
-"""What is said of cases that have lines of their own; a title says enough without."""
+_BELOW = " depends:"
+"""The words before cases that have separate lines; a title needs none."""
 
 
-def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
-    """A line for each cause of one op; of several cases those that do not repeat."""
-    for source in op.sources:
-        found = cases.worse(answer, source) if source.outcome == "depends" else []
-        says = _summary(found) if found else " ".join(_source_says(answer, source))
-        cause = f"{source.title}: {says}".removesuffix(_BELOW)
-        page.marked(_sign(source.outcome), "", cause)
-        _write_cases(page, answer, found, "      ")
-        _write_hints(page, _ways_out(answer, [source]))
-
-
-def write_suspects(page: Page, answer: Answer) -> None:
-    """A line for each difference on record that what is asked about has without the settings, or
-    elsewhere; what belongs to a package before its ops.
-    """
-    own = {source.id: source for source in _of_packages(answer)}
-    found: list[SourceAnswer] = []
-    for source in {**own, **answer.advice.sources()}.values():
-        if source.outcome not in NEVER_DIFFERS or source.otherwise:
-            found.append(source)
-    for source in found[:MOST_SUSPECTS]:
-        _package_line(page, answer, source)
-        if source.outcome not in NEVER_DIFFERS:
-            _write_hints(page, _worse_elsewhere(answer, source.otherwise[:MOST_OTHERWISE]))
-    if len(found) > MOST_SUSPECTS:
-        page.paragraph(f"{len(found) - MOST_SUSPECTS} more: d9m advise", "    ", style="dim")
-    page.gap()
-
-
-def _sign(outcome: Outcome) -> Span:
-    return Span(SIGNS[outcome], words.STYLES[outcome])
-
-
-def _source_says(answer: Answer, source: SourceAnswer) -> Iterator[str]:
+def _source_says(answer: Answer, source: SourceAnswer) -> str:
     if source.outcome == "depends":
-        yield _summary(cases.of_source(answer, source))
-    elif source.outcome == "raises":
-        yield _raises(answer, source)
-    elif source.outcome == "unsolved":
-        because = f"; {source.note}" if source.note and not source.workarounds else ""
-        yield f"{_does(answer, 'unsolved')}{_where(answer, source)}{because}"
+        return _summary(cases.of_source(answer, source))
+    where = phrases.condition(answer.kb, source.when)
+    says = _line(answer, source.outcome)
+    if source.outcome == "raises":
+        says = _raises(answer, source)
     elif source.outcome == "unknown":
-        yield _unknown(answer, source)
-    else:
-        yield _does(answer, source.outcome)
+        says = _unknown(answer, source)
+    says = f"{says} {where}".rstrip()
+    if source.outcome == "unsolved" and source.note and not source.workarounds:
+        says = f"{says} ({source.note.rstrip('.')})"
+    return says
 
 
 def _raises(answer: Answer, source: SourceAnswer) -> str:
-    """With the switch among the advised settings the call raises; else it goes on, and most can
-    differ.
-    """
-    where = f"{_where(answer, source)}{_until(answer, source)}"
-    switched = _switched_by(answer, source)
-    if switched:
-        does = "warns, and can differ between runs" if switched[0].warns else "raises an error"
-        return f"{does}{where}"
+    """Return with which setting a call raises an error, and what it does without."""
+    called = _raised_in(answer, source)
+    if called and called[0].warns:
+        return f"warns, and is {words.bad(answer.advice.scope)}"
+    every = " in every release" if source.fixed_in is None else ""
     refusing = cases.refusing(answer, source.raised_by)
-    if not refusing:
-        return f"raises an error{where}"
-    if source.default == "deterministic":
-        return f"repeats; with {refusing} it raises an error{_lifted(answer, source)}"
-    return f"can differ; with {refusing} it raises an error{where}"
+    if called or not refusing:
+        labels = set(together(source.raised_by or ""))
+        with_ = f" with {cases.named(answer, labels)}" if labels and not called else ""
+        return f"raises an error{with_}{every}"
+    good = source.default == "deterministic"
+    without = _line(answer, "deterministic") if good else words.bad(answer.advice.scope)
+    return f"{without}; raises an error with {refusing}{every}"
 
 
-def _switched_by(answer: Answer, source: SourceAnswer) -> list[HelperAnswer]:
-    """The calls of the user that turn on the switch which refuses an op."""
-    switches = set(together(source.raised_by or ""))
+def _raised_in(answer: Answer, source: SourceAnswer) -> list[HelperAnswer]:
+    """Return the calls of the user that make the setting with which an op raises an error."""
+    labels = set(together(source.raised_by or ""))
     helpers = answer.advice.helpers
-    return [helper for helper in helpers if helper.used and switches & set(helper.turns_on)]
-
-
-def _lifted(answer: Answer, source: SourceAnswer) -> str:
-    """Which release no longer refuses a call that repeats."""
-    if not source.fixed_in:
-        return " in every release"
-    package, release = next(iter(source.fixed_in.items()))
-    return f" before {phrases.title(answer.kb, package)} {release}"
-
-
-def _where(answer: Answer, source: SourceAnswer) -> str:
-    words = phrases.condition(answer.kb, source.when)
-    return f" {words}" if words else ""
-
-
-def _until(answer: Answer, source: SourceAnswer) -> str:
-    """Which release brought, or will bring, a deterministic version."""
-    if not source.fixed_in:
-        return ": no release has a deterministic version yet"
-    package, release = next(iter(source.fixed_in.items()))
-    return f": no deterministic version before {phrases.title(answer.kb, package)} {release}"
+    return [helper for helper in helpers if helper.used and labels & set(helper.turns_on)]
 
 
 def _unknown(answer: Answer, source: SourceAnswer) -> str:
+    says = _line(answer, "unknown")
     if source.last_verified is not None:
         seen = source.last_verified
-        return (
-            f"not checked in this release; in {seen.release}, the last one checked, it "
-            f"{_does(answer, seen.outcome)}"
-        )
-    note = source.note or "nobody has checked what happens here"
+        return f"{says}; {_line(answer, seen.outcome)} in {seen.release}, the last one verified"
     if source.default == "nondeterministic":
-        return f"{_does(answer, 'unsolved')}; whether a setting prevents it is not known: {note}"
-    return note
-
-
-def _is_alone(answer: Answer) -> bool:
-    """Whether somebody asks about one op: then its line has room for what fixes it, and why."""
-    return answer.named_ops and sum(op.query != "*" for op in answer.advice.ops) == 1
+        says = f"{words.bad(answer.advice.scope)} by default; no fix verified for this release"
+    return f"{says} ({source.note.rstrip('.')})" if source.note else says
 
 
 def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
-    """What decides an op, its ways out, and what would make it worse."""
+    """Return what decides an op, its workarounds, and where it is worse."""
     open_ = [source for source in op.sources if source.outcome == op.outcome]
-    yield from _worse_elsewhere(answer, filter(_is_exception, op.otherwise))
-    if op.outcome == "solved" and answer.advice.scope == "run" and _is_alone(answer):
+    yield from _assumptions(answer, filter(_is_exception, op.otherwise))
+    if op.outcome == "solved" and _is_alone(answer):
         causes = "; ".join(source.title for source in open_[:MOST_CAUSES])
-        yield f"without settings it can differ: {causes}"
+        yield f"{words.bad(answer.advice.scope)} by default: {causes}"
     if len(op.names) > 1 and op.outcome in WORSE:
-        for source in open_:
-            yield f"cause: {source.title}"
+        yield from (f"cause: {source.title}" for source in open_)
     yield from _deciding(open_)
-    yield from _ways_out(answer, open_)
-    most = len(op.otherwise) if answer.everything else MOST_OTHERWISE
-    yield from _worse_elsewhere(answer, op.otherwise[:most])
+    yield from _workarounds(answer, open_)
+    others = op.otherwise
+    if not answer.everything:
+        others = [other for other in others if other.outcome in WORSE]
+    yield from _assumptions(answer, others)
 
 
-def _worse_elsewhere(answer: Answer, others: Iterable[Otherwise]) -> Iterator[str]:
+def _is_alone(answer: Answer) -> bool:
+    """Whether the question is about one op: then there is room for its cause."""
+    return answer.named_ops and sum(op.query != "*" for op in answer.advice.ops) == 1
+
+
+def _assumptions(answer: Answer, others: Iterable[Otherwise]) -> Iterator[str]:
+    """Return where an op is worse than assumed."""
     for other in others:
         where = phrases.condition(answer.kb, other.when)
+        gradient = "gradient " if other.direction == ["backward"] else ""
         decide = f" ({_to_type(other.decide)})" if other.decide else ""
-        does = _it_does_there(answer, other)
-        if other.outcome in WORSE and other.direction == ["backward"]:
-            does = f"its gradient {does.removeprefix('it ')}"
+        says = f"{where}: {gradient}{_under_assumption(answer, other)}{decide}"
         ways = other.workarounds[:1] if other.outcome in WORSE else []
-        yield " ".join(
-            [f"{where} {does}{decide}{'.' if ways else ''}", *(way.text for way in ways)]
-        )
+        yield " ".join([f"{says}." if ways else says, *(way.text for way in ways)])
+
+
+def _under_assumption(answer: Answer, other: Otherwise) -> str:
+    if other.outcome == "solved":
+        return "needs more settings"
+    refusing = cases.refusing(answer, other.raised_by) if other.outcome == "raises" else ""
+    if not refusing:
+        return _line(answer, other.outcome)
+    good = other.default == "deterministic"
+    without = _line(answer, "deterministic") if good else words.bad(answer.advice.scope)
+    return f"{without}; raises an error with {refusing}"
 
 
 def _deciding(sources: Sequence[SourceAnswer]) -> Iterator[str]:
-    """What to type for one branch of each outcome."""
+    """Return what to type for one branch of each outcome."""
     ways: dict[str, None] = {}
     for source in sources:
         found = {branch.outcome for branch in source.possible} - {"unknown"}
         decides = source.outcome == "depends" and found != {"unsolved"}
-        branching = source.possible if decides else []
-        for _outcome, branches in cases.by_outcome(branching):
+        for _outcome, branches in cases.by_outcome(source.possible if decides else []):
             if branches[0].decide:
                 ways[_to_type(branches[0].decide)] = None
     options = {_VERSION.sub(r"\1VERSION", way) for way in ways}
@@ -415,56 +396,40 @@ _VERSION = re.compile(r"^(--with [\w-]+=|--\w+ )[\d.]+$")
 
 
 def _to_type(decide: Sequence[str]) -> str:
-    """Options and an op item as a person types them."""
-    words = (word if word.startswith("--") else f"--ops {_quoted(word)}" for word in decide)
-    return " ".join(words)
+    """Return options and an op item as a person types them."""
+    return " ".join(word if word.startswith("--") else f"--ops {_quoted(word)}" for word in decide)
 
 
 def _quoted(word: str) -> str:
-    """A word for a shell; one with single quotes in double ones, where nothing in it is special."""
+    """Quote a word for a shell; one with single quotes in double ones, if nothing else needs it."""
     is_plain = "'" in word and not set(word) & set('"$`\\!')
     return f'"{word}"' if is_plain else shlex.quote(word)
 
 
-def _does(answer: Answer, outcome: Outcome) -> str:
-    return words.does(outcome, answer.advice.scope)
-
-
-def _it_does_there(answer: Answer, other: Otherwise) -> str:
-    """What a call does where an assumption falls; one that a switch refuses can differ without."""
-    refusing = cases.refusing(answer, other.raised_by)
-    if other.outcome != "raises" or not refusing:
-        return _it_does(answer, other.outcome)
-    does = "repeats" if other.default == "deterministic" else _does(answer, "unsolved")
-    return f"it {does}, and raises an error with {refusing}"
-
-
-def _it_does(answer: Answer, outcome: Outcome) -> str:
-    """What follows a condition: ``with XLA it can differ between runs``."""
-    if outcome == "unknown":
-        return "nobody has checked it"
-    if outcome == "depends":
-        return "it depends on more"
-    return "it needs more settings" if outcome == "solved" else f"it {_does(answer, outcome)}"
-
-
-def _ways_out(answer: Answer, sources: Sequence[SourceAnswer]) -> Iterator[str]:
-    """The upgrade that several differences need, and the work-arounds of each."""
+def _workarounds(answer: Answer, sources: Sequence[SourceAnswer]) -> Iterator[str]:
+    """Return the upgrade that several causes need, and the workarounds of each."""
     releases: dict[str, str] = {}
     needed: dict[str, dict[str, None]] = {}
     for source in sources:
         for package, release in _fixing_releases(answer, source):
             releases[package] = max(releases.get(package, release), release, key=key)
             needed.setdefault(package, {}).update(dict.fromkeys(source.fixed_with))
+    advised = {solution.label for solution in answer.advice.solutions}
     for package, release in releases.items():
-        yield f"upgrade to {_upgrade(answer, list(needed[package]), package, release)}"
+        calls = [
+            phrases.call_with_setting(answer.kb, label, {package: [release]})
+            for label in needed[package]
+            if label not in advised
+        ]
+        there = f" and set {phrases.join(calls)}" if calls else ""
+        yield f"upgrade to {phrases.title(answer.kb, package)} {release}{there}"
     for source in sources:
         if source.outcome not in REPEATS:
             yield from (workaround.text for workaround in source.workarounds)
 
 
 def _fixing_releases(answer: Answer, source: SourceAnswer) -> Iterator[tuple[str, str]]:
-    """The newer releases in which a source does not differ any more."""
+    """Return the newer releases that are deterministic."""
     if source.outcome in REPEATS:
         return
     asked = set[str]().union(*(branch.when for branch in source.possible))
@@ -474,12 +439,3 @@ def _fixing_releases(answer: Answer, source: SourceAnswer) -> Iterator[tuple[str
         is_known = source.outcome != "unknown" or source.default == "nondeterministic"
         if is_known and package not in asked and is_newer:
             yield package, release
-
-
-def _upgrade(answer: Answer, labels: Sequence[str], package: str, release: str) -> str:
-    """The release, and what has to be set there on top of what is advised here."""
-    advised = {solution.label for solution in answer.advice.solutions}
-    needed = [label for label in labels if label not in advised]
-    calls = [phrases.call_with_setting(answer.kb, label, {package: [release]}) for label in needed]
-    there = f" and set {phrases.join(calls)}" if calls else ""
-    return f"{phrases.title(answer.kb, package)} {release}{there}"

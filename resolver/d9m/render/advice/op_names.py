@@ -57,7 +57,7 @@ def _short(kb: KnowledgeBase, query: str, blamed: bool = False) -> str:
 
 
 def _differs_backward_only(op: OpAnswer) -> bool:
-    """Whether what stands in the way of an op concerns its gradient, and not the op itself."""
+    """Whether only the gradient of an op is nondeterministic."""
     worst = [source for source in op.sources if source.outcome == op.outcome]
     return (
         op.outcome in _SPOILED

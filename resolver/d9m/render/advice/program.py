@@ -18,7 +18,7 @@ def imports(steps: Sequence[Step]) -> list[str]:
 
 
 def module(line: str) -> str:
-    """What an import line imports: ``torch.utils.deterministic``."""
+    """Return the module that a line imports: ``torch.utils.deterministic``."""
     return line.split()[1]
 
 

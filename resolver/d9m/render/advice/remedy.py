@@ -1,4 +1,4 @@
-"""What removes one difference, by name: a reader who stops at its line knows what to set."""
+"""The settings that fix one cause, by name, for the line of an op."""
 
 from __future__ import annotations
 
@@ -17,31 +17,41 @@ LONGEST = 60
 
 
 def of_source(answer: Answer, source: SourceAnswer) -> str:
-    """``HOROVOD_FUSION_THRESHOLD=0``; ``these settings`` where they are many or long."""
-    return _named(answer, source.solutions) or "these settings"
+    """Return ``HOROVOD_FUSION_THRESHOLD=0``; ``the settings below`` where they are many or long."""
+    return _named(answer, source.solutions) or "the settings below"
 
 
 def of_op(answer: Answer, op: OpAnswer) -> str:
-    """What makes an op repeat; empty where that is much, or where the choice is open."""
+    """Return the settings of an op; empty where they are many, or where the choice is open."""
     labels = [label for source in op.sources for label in source.solutions]
     return "" if is_open(answer, labels) else _named(answer, labels)
 
 
+def titles(answer: Answer, op: OpAnswer) -> str:
+    """Return the solutions of an op by name: ``torch.use_deterministic_algorithms(True)``; empty
+    where they are many or long, or where the choice is open.
+    """
+    labels = dict.fromkeys(label for source in op.sources for label in source.solutions)
+    named = [
+        phrases.call_here(answer.kb, each, answer.advice.environment.releases) for each in labels
+    ]
+    is_short = len(named) <= MOST_NAMED and all(len(name) <= LONGEST for name in named)
+    return phrases.join(named) if is_short and not is_open(answer, list(labels)) else ""
+
+
 def is_open(answer: Answer, labels: Sequence[str]) -> bool:
-    """Whether one of these solutions contradicts another, so that the reader has to choose."""
+    """Whether one of these solutions contradicts another, so that there is a choice to make."""
     return any(set(labels).intersection(conflict.between) for conflict in answer.advice.conflicts)
 
 
 def _named(answer: Answer, labels: Sequence[str]) -> str:
-    """The settings of some solutions; what only some programs need of them has its condition in
-    the list below.
-    """
+    """Return the settings of some solutions, without those that only some programs need."""
     named: dict[str, None] = {}
     for label in dict.fromkeys(labels):
         steps = [step for step in answer.advice.steps if label in step.solutions]
         sure = [step for step in steps if step.when is None] or steps
-        turned = [turn.name for turn in answer.kb.solution(label)[1].settings]
-        for step in sorted(sure, key=lambda step: turned.index(step.name)):
+        order = [each.name for each in answer.kb.solution(label)[1].settings]
+        for step in sorted(sure, key=lambda step: order.index(step.name)):
             if step.kind != "avoid":
                 named.update(
                     dict.fromkeys(step.accepts if step.kind == "append" else [written(step)])
@@ -52,7 +62,7 @@ def _named(answer: Answer, labels: Sequence[str]) -> str:
 
 
 def written(step: Step) -> str:
-    """A setting in the words of the list below, without what a shell or a file adds."""
+    """Return a setting as the list below has it, without what a shell or a file adds."""
     if step.kind == "unset":
         return f"unset {step.name}"
     return step.text or (f"{step.name}={step.value}" if step.value else step.name)

@@ -11,7 +11,7 @@ from d9m.resolve.merge import typed
 
 
 def line(step: Step) -> str:
-    """What a person types for it, in the place that it belongs to."""
+    """Return the text to type for a step."""
     if step.kind == "install":
         return f"pip install {step.text}"
     if step.kind == "config":

@@ -4,48 +4,92 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 import msgspec
 
 from d9m.environment.version_options import naming
 from d9m.errors import ExitCode
 from d9m.model.advice import REPEATS, Advice, OpAnswer, exit_code
-from d9m.render import phrases
+from d9m.render import phrases, words
 from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
 from d9m.render.page import Page, Style
 from d9m.resolve.op_names import is_known
 from d9m.resolve.ways_out import with_ways_out
 
+MOST_LINES = 25
+"""Lines of an answer about three ops, without the lines to copy."""
+
+LINES_OF_AN_OP = 3
+"""Lines that each further op may have."""
+
+MOST_BASICS = 3
+"""Things to do besides the settings that a line names."""
+
+DETAILS = (
+    op_lines.USUAL,
+    op_lines.Detail(hints=2, cases=4, notes=2, packages=6),
+    op_lines.Detail(hints=1, cases=3, notes=1, packages=4),
+    op_lines.Detail(hints=1, cases=2, notes=0, packages=3),
+    op_lines.Detail(hints=0, cases=2, notes=0, packages=2),
+)
+"""How much an answer says, until it is short enough."""
+
 
 def render(answer: Answer) -> Rendered:
-    """The most important first. Without named ops the settings come before those of the framework,
-    of which the worst are listed, unless `everything`.
+    """Write the most important first, and as much as fits; everything with `--all`. Without named
+    ops the settings come before the worst ops of the framework.
     """
+    if answer.everything:
+        return Rendered(_page(answer, op_lines.Detail()).page)
+    ops = sum(op.query != "*" for op in answer.advice.ops) if answer.named_ops else 0
+    room = MOST_LINES + LINES_OF_AN_OP * max(0, ops - 3)
+    tried = (_page(answer, detail) for detail in DETAILS)
+    return Rendered(
+        next((each for each in tried if each.length <= room), _page(answer, DETAILS[-1])).page
+    )
+
+
+class Written(NamedTuple):
+    """A page, and how long it is without the lines to copy."""
+
+    page: Page
+    length: int
+
+
+def _page(answer: Answer, detail: op_lines.Detail) -> Written:
     page = Page(answer.width)
     page.paragraph(verdict.sentences(answer), style=_style(answer.advice))
     if answer.quiet:
-        return Rendered(page)
+        return Written(page, 0)
     page.paragraph(environment(answer), style="dim")
     for sentence in _frameworks_left_out(answer):
         page.paragraph(sentence)
     page.gap()
     if verdict.without_device(answer):
-        return Rendered(page)
+        return Written(page, 0)
     is_about_ops = answer.named_ops or answer.everything or op_lines.packages_lead(answer)
-    if is_about_ops:
-        op_lines.write(page, answer)
-    notes.write_first(page, answer)
+    signs = _write_ops(page, answer, detail) if is_about_ops else set[str]()
     todo.conflicts(page, answer)
     todo.helpers(page, answer)
     todo.existing(page, answer)
+    before = len(page.lines)
     with_ways = with_ways_out(answer.advice, notes.asked_about(answer).values())
     todo.settings(page, msgspec.structs.replace(answer, advice=with_ways))
+    copied = len(page.lines) - before
     if not is_about_ops:
-        op_lines.write(page, answer)
-    notes.write(page, answer)
-    _footer(page, answer)
-    return Rendered(page)
+        signs = _write_ops(page, answer, detail)
+    notes.write(page, answer, detail.notes)
+    _footer(page, answer, detail, signs)
+    return Written(page, len(page.lines) - copied)
+
+
+def _write_ops(page: Page, answer: Answer, detail: op_lines.Detail) -> set[str]:
+    """Write the ops. Return the signs used."""
+    before = len(page.lines)
+    op_lines.write(page, answer, detail)
+    return {line[1].text for line in page.lines[before:] if len(line) > 1}
 
 
 def _style(advice: Advice) -> Style:
@@ -97,7 +141,7 @@ def _is_elsewhere(answer: Answer, facts: Mapping[str, str]) -> bool:
 
 
 def _frameworks_left_out(answer: Answer) -> Iterator[str]:
-    """The frameworks whose ops named libraries run, and that nobody named."""
+    """Yield the frameworks below named libraries that the question leaves out."""
     here = answer.advice.environment.packages
     libraries: dict[str, list[str]] = {}
     for name in here:
@@ -112,7 +156,7 @@ def _frameworks_left_out(answer: Answer) -> Iterator[str]:
 
 
 def _activity(answer: Answer) -> str:
-    """What the program does: it serves where every library that was named does."""
+    """Return what the program does: serving if every named library is a server."""
     here = answer.advice.environment
     if here.facts.get("training") == "false":
         return "inference"
@@ -136,26 +180,27 @@ def _package(answer: Answer, name: str, version: str) -> str:
     return f"{title} {version} ({span})"
 
 
-def _footer(page: Page, answer: Answer) -> None:
-    """What is left to the program itself, and where to go from here."""
-    left = list(_left_to_do(answer))
-    if left:
-        shown = left if answer.everything else left[:3]
-        more = f", and {len(left) - len(shown)} more" if len(left) > len(shown) else ""
-        page.paragraph(f"Your program must also: {', '.join(shown)}{more}: d9m list basics")
+def _footer(page: Page, answer: Answer, detail: op_lines.Detail, signs: set[str]) -> None:
+    """Write what the signs mean, what is left to the program itself, and where to read on."""
+    meant = [f"{sign} {text}" for sign, text in words.LEGEND.items() if sign in signs]
+    if len(meant) > 1:
+        page.paragraph(" · ".join(meant), style="dim")
     op = next((op for op in answer.advice.ops if op.sources and op.query != "*"), None)
-    source = next(iter(answer.advice.sources()), None)
-    name = _name_to_show(answer, op) if op else source
+    name = _name_to_show(answer, op) if op else next(iter(answer.advice.sources()), None)
     if op and not answer.named_ops:
         name = "NAME"
-    sources = f"Sources: d9m show {_quoted(name)} · " if name else ""
-    page.paragraph(f"{sources}Other formats: --format env|python|json|…")
+    left = _basics(answer)
+    if left:
+        page.paragraph(f"Also {left}: d9m list basics")
+    evidence = f"Evidence: d9m show {_quoted(name)} · " if name else ""
+    more = "More: --all · " if not answer.everything else ""
+    formats = "Formats: --format env|python|json|…"
+    is_short = len(evidence + more + formats) <= page.width
+    page.paragraph((evidence + more + (formats if is_short else "")).removesuffix(" · "))
 
 
 def _name_to_show(answer: Answer, op: OpAnswer) -> str:
-    """An op without its arguments; in place of somebody's variable, as in ``x[idx]``, what it
-    stands for.
-    """
+    """Return an op without its arguments; for a variable, as in ``x[idx]``, the op itself."""
     head = re.split(r"[:(\[]", op.query)[0]
     here = answer.advice.environment.packages.keys() & answer.kb.meta.prefixes.keys()
     is_name = head == op.query or any(is_known(answer.kb, package, head) for package in here)
@@ -170,16 +215,18 @@ def _quoted(name: str) -> str:
     )
 
 
-def _left_to_do(answer: Answer) -> Iterator[str]:
-    """Ingredients without a setting of their own in this answer, that nothing in it makes
-    superfluous.
-    """
+def _basics(answer: Answer) -> str:
+    """Return what the program has to do besides the settings."""
     advice = answer.advice
-    made = set[str]().union(*(step.solutions for step in advice.steps))
+    if advice.scope == "run":
+        seeds = "check data loading, checkpoints and other seeds"
+        return seeds if todo.has_generator(answer) else ""
     chosen = {solution.label for solution in advice.solutions}
+    left: list[str] = []
     for ingredient in advice.ingredients:
-        done_by = answer.kb.ingredients[ingredient.id].done_by
-        if advice.outcome in REPEATS and not chosen.isdisjoint(done_by):
-            continue
-        if ingredient.optional or ingredient.id not in made:
-            yield ingredient.title[0].lower() + ingredient.title[1:]
+        is_done = advice.outcome in REPEATS and chosen & set(
+            answer.kb.ingredients[ingredient.id].done_by
+        )
+        if not is_done:
+            left.append(ingredient.title[0].lower() + ingredient.title[1:])
+    return phrases.join(left[:MOST_BASICS])

@@ -1,4 +1,4 @@
-"""What a person has to do, at a terminal: settings, conflicts, calls, what is set already."""
+"""Things to do: settings, conflicts, calls, and what is set already."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from d9m.model.records import EVIDENCE_KINDS
 from d9m.model.settings import Conflict, Step
 from d9m.render import phrases
 from d9m.render.advice.blocks import only
-from d9m.render.advice.program import imports, program_steps
+from d9m.render.advice.program import imports, module, program_steps
 from d9m.render.advice.step import line
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span, Style
@@ -24,7 +24,7 @@ MOST_LEFT = 4
 LEAST_COVERED = 2
 """Settings that make a call shorter than what it stands for."""
 
-_TITLES = {
+TITLES = {
     "install": "Install, in the environment that runs the program",
     "shell": "Shell, before Python starts",
     "python": "Top of the program",
@@ -33,24 +33,29 @@ _TITLES = {
     "code": "In the code",
     "avoid": "Leave out",
 }
+"""Group of steps -> the title of its block."""
 
 _GROUP = {"unset": "shell", "env": "shell", "append": "shell"}
 
 
 def settings(page: Page, answer: Answer) -> None:
-    """What to leave out, then what to set, in the order in which a person does it, in lines to
-    copy; less what is set already, and right, and what a call of the user's makes.
+    """Write what to leave out, then what to set, in the order of the work, in lines to copy;
+    without what is set already, and what a call of the user's makes.
     """
     advice = answer.advice
     done = {made.name for made in advice.existing if made.status == "needed"}
     done.difference_update(advice.missing)
+    seeds = has_generator(answer)
     groups: dict[str, list[Step]] = {}
     for step in advice.steps:
-        if step.name not in done and step.covered_by is None:
+        is_left = step.name not in done and step.covered_by is None
+        if is_left and (seeds or not _is_basic(answer, step)):
             groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
+    if not groups and (done or any(step.covered_by for step in advice.steps)):
+        page.line("Nothing is left to set.")
     for group, members in sorted(groups.items(), key=lambda item: item[0] != "avoid"):
         page.gap()
-        page.line(Span(_TITLES[group], "head"))
+        page.line(Span(TITLES[group], "head"))
         if group == "python":
             for statement in imports(members):
                 page.commented(statement, None)
@@ -71,6 +76,33 @@ def settings(page: Page, answer: Answer) -> None:
     page.gap()
 
 
+def has_generator(answer: Answer) -> bool:
+    """Whether a package in question draws random numbers: only then seeds matter."""
+    kb, packages = answer.kb, answer.advice.environment.packages.keys()
+    if any(kb.packages[name].kind not in ("library", "platform") for name in packages):
+        return True
+    modules = {each for name in packages for each in kb.packages[name].imports}
+    for step in answer.advice.steps:
+        if not _is_basic(answer, step):
+            continue
+        imported = {module(line).partition(".")[0] for line in step.imports}
+        if imported & modules or any(_is_own(answer, label, step.name) for label in step.solutions):
+            return True
+    return False
+
+
+def _is_basic(answer: Answer, step: Step) -> bool:
+    """Whether a step belongs to what every program needs, such as seeds."""
+    return bool(step.solutions) and all(each in answer.kb.ingredients for each in step.solutions)
+
+
+def _is_own(answer: Answer, basics: str, name: str) -> bool:
+    """Whether a step of the basics is one of a package in question."""
+    record, packages = answer.kb.ingredients[basics], answer.advice.environment.packages.keys()
+    made = [each for each in record.settings if each.name == name]
+    return any(packages & set(each.condition.cuts) for each in [record, *made])
+
+
 def _comment(answer: Answer, step: Step) -> str | None:
     if step.kind == "avoid" and step.why:
         return step.why  # it does harm wherever the settings are needed
@@ -84,22 +116,23 @@ def conflicts(page: Page, answer: Answer) -> None:
     """
     for conflict in answer.advice.conflicts:
         page.marked(Span("✗", "bad"), "", f"{conflict.name}: choose one")
-        _choices(page, conflict)
+        _choices(page, conflict, answer.everything)
     for conflict in answer.advice.scope_conflicts if answer.everything else ():
         needs = f"{conflict.name}: --scope {conflict.scope} needs another value"
         page.marked(Span("!", "doubt"), "", needs)
-        _choices(page, conflict)
+        _choices(page, conflict, answer.everything)
     page.gap()
 
 
-def _choices(page: Page, conflict: Conflict) -> None:
+def _choices(page: Page, conflict: Conflict, everything: bool) -> None:
     for choice, cost in zip(conflict.choices, conflict.costs):
         page.paragraph(choice, "      → ", "        ")
-        page.paragraph(cost, "        ", style="dim")
+        shown = cost if everything else cost.partition(". Cost: ")[0]
+        page.paragraph(shown, "        ", style="dim")
 
 
 def helpers(page: Page, answer: Answer) -> None:
-    """What the user's own calls do; without any, the calls that would do most."""
+    """Write what the user's own calls do; without any, the calls that cover most settings."""
     used = [helper for helper in answer.advice.helpers if helper.used]
     for helper in used:
         _used(page, answer, helper)
@@ -113,10 +146,13 @@ def _used(page: Page, answer: Answer, helper: HelperAnswer) -> None:
     for step in answer.advice.steps:
         if step.covered_by == helper.call:
             page.marked(Span("✓", "good"), "", line(step))
+    reasons: dict[str, list[str]] = {}
     for difference in helper.differs:
         where = phrases.conditions(answer.kb, difference.when)
-        does = f" (it does so {where})" if where else ""
-        page.marked(Span("✗", "bad"), "", f"{difference.name}: {difference.why}{does}")
+        reason = f"{difference.why} (only {where})" if where else difference.why
+        reasons.setdefault(reason, []).append(difference.name)
+    for reason, names in reasons.items():
+        page.marked(Span("✗", "bad"), "", f"{', '.join(names)}: {reason}")
     if any(helper.call in conflict.between for conflict in answer.advice.conflicts):
         page.marked(Span("✗", "bad"), "", "in conflict: choose above")
     elif helper.turns_on and not helper.covers:
@@ -138,7 +174,7 @@ def _worth_a_line(helpers: Sequence[HelperAnswer]) -> list[HelperAnswer]:
 
 
 def _suggest(page: Page, answer: Answer, helpers: Sequence[HelperAnswer]) -> None:
-    """What each of some calls sets, and what all of them leave."""
+    """Write what each of some calls sets, and what all of them leave."""
     made = set[str]().union(*(helper.covers for helper in helpers))
     open_ = [step for step in answer.advice.steps if step.covered_by is None]
     left = list(dict.fromkeys(step.name for step in open_ if step.name not in made))
@@ -171,7 +207,7 @@ def _called(call: str) -> str:
 
 
 MOST_VALUE = 40
-"""Characters of a value that is already set; whoever set it knows the rest."""
+"""Characters of a value that is already set."""
 
 
 def existing(page: Page, answer: Answer) -> None:
@@ -207,7 +243,7 @@ _VERDICTS: dict[str, tuple[str, Style, str]] = {
 
 
 def _proof(made: Existing) -> str:
-    """Who says so: the strongest evidence that says something."""
+    """Return the strongest evidence that says something."""
     saying = [told for told in made.evidence if told.follows and (told.note or told.where)]
     strongest = max(saying, key=lambda told: EVIDENCE_KINDS.index(told.kind), default=None)
     if strongest is None:

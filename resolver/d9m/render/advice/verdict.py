@@ -1,138 +1,69 @@
-"""The verdict: one or two sentences that a colleague could read aloud."""
+"""The verdict: how many ops are deterministic with which settings, and what the others do."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, SourceAnswer
+from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, Possible, SourceAnswer
+from d9m.model.records import Outcome, together
 from d9m.model.versions import key
-from d9m.model.when import Clause, Range
 from d9m.render import phrases, words
-from d9m.render.advice.op_names import shown_elsewhere
-from d9m.render.advice.op_verdict import (
-    MOST_BRANCHES,
-    MOST_NAMES,
-    elsewhere,
-    it,
-    judged_parts,
-    of_ops,
-    to_pass,
-    where_they_repeat,
-    with_settings,
-)
+from d9m.render.advice import cases, remedy
+from d9m.render.advice.op_names import blamed_names, short_names, shown_elsewhere
 from d9m.render.interface import Answer
+from d9m.render.words import VerbPair
 from d9m.resolve.conflicts import party
 
-LONGEST_SETTING = 40
-"""Characters of the name of a setting that a sentence takes in."""
+MOST_NAMES = 4
+"""Names that a sentence holds before it counts."""
+
+MOST_BRANCHES = 2
+"""Conditions that a sentence names."""
+
+MOST_PARTS = 3
+"""Parts of the conditions that a sentence names."""
+
+LONGEST_CONDITION = 80
+"""Characters of a condition in the sentence on packages."""
+
+MOST_FAULTS = 2
+"""Wrong settings that have a sentence each."""
+
+_ORDER: tuple[Outcome, ...] = (
+    *("solved", "deterministic", "unsolved", "raises", "depends", "unknown", "no-known-source"),
+)
+"""Outcomes in the order in which a sentence has them."""
 
 
 def sentences(answer: Answer) -> str:
-    """How many ops repeat, and what happens with the others; first a version that d9m does not
-    know, and a fault of the settings.
-    """
+    """Return the verdict; first a version that d9m does not know, and faults of the settings."""
     lacking = without_device(answer)
     if lacking:
         return lacking
-    advice = answer.advice
-    parts = [*_beyond(answer), *_faults(answer), *_left(answer), *_to_leave_out(answer)]
-    ops = [op for op in advice.ops if op.query != "*"]
-    own = next((op for op in advice.ops if op.query == "*"), None)
+    ops = [op for op in answer.advice.ops if op.query != "*"]
     see = answer.kb.meta.see
     judged = [op for op in ops if not answer.named_ops or shown_elsewhere(see, op) is None]
-    about_ops = of_ops(answer, judged) if judged else []
-    if own is None or own.outcome not in REPEATS or not _is_of_framework(answer, own):
-        about_ops += elsewhere(answer, [op for op in ops if op not in judged])
+    about_ops = [*_of_ops(answer, judged), *_elsewhere(answer, ops, judged)]
     if answer.named_ops:
-        parts += [*to_pass(answer, ops), *about_ops, *judged_parts(answer, ops)]
-    is_left_out = (
-        own is not None
-        and own.outcome in REPEATS
-        and (answer.is_reported or _is_denied(answer, own, ops))
-    )
-    if (
-        own is not None
-        and not is_left_out
-        and (not ops or own.outcome not in REPEATS or not answer.named_ops)
-    ):
-        parts += _of_packages(answer, own)
+        about_ops = [*at_calls(answer), *about_ops, *_judged_parts(answer, ops)]
+    about = [about_ops, _of_packages(answer)]
     if not answer.named_ops:
-        parts += about_ops
-    if not advice.ops:
-        parts.append(_of_nothing(answer))
-    return " ".join(parts)
-
-
-def _of_nothing(answer: Answer) -> str:
-    """What to say where no record names a difference: of a library it is
-    the ops of its framework.
-    """
-    here = answer.advice.environment.packages
-    libraries: list[str] = []
-    for name in here:
-        framework = answer.kb.packages[name].framework
-        if framework is not None and framework not in here:
-            libraries.append(name)
-    if len(libraries) == 1:
-        title = phrases.title(answer.kb, libraries[0])
-        framework = answer.kb.packages[libraries[0]].framework or ""
-        own = _own_switches(answer, libraries[0])
-        with_own = f"Start {title} with {phrases.join(own)}. " if own else ""
-        return (
-            f"{with_own}What can differ with {title} are the ops of "
-            f"{phrases.title(answer.kb, framework)}: d9m knows no difference of {title}'s own."
-        )
-    return (
-        "d9m knows no difference here, which is not a proof. Name the framework as well, "
-        "with --torch, --tf or --jax, to ask about its ops."
-    )
-
-
-def _own_switches(answer: Answer, library: str) -> list[str]:
-    """The options that a library has for every program, in its newest release in question."""
-    found: list[str] = []
-    for step in answer.advice.steps:
-        bases = [answer.kb.ingredients.get(label) for label in step.solutions]
-        is_own = any(base is not None and library in base.condition.cuts for base in bases)
-        ends = [clause.get(library) for clause in step.when or []]
-        is_past = bool(ends) and all(isinstance(end, Range) and end.until for end in ends)
-        if step.text and step.kind == "flags" and is_own and not is_past:
-            found.append(step.text)
-    return found
-
-
-def _is_of_framework(answer: Answer, own: OpAnswer) -> bool:
-    """Whether what belongs to no op is something that a framework does around all of them."""
-    homes = {answer.kb.home(source.id) for source in own.sources}
-    return any(answer.kb.packages[home].kind == "framework" for home in homes)
-
-
-def _is_denied(answer: Answer, own: OpAnswer, ops: Sequence[OpAnswer]) -> bool:
-    """Whether ops of the packages that otherwise repeat do not: no "XGBoost repeats" above them."""
-    homes = {answer.kb.home(source.id) for source in own.sources}
-    return any(
-        answer.kb.home(source.id) in homes
-        for op in ops
-        if op.outcome not in REPEATS
-        for source in op.sources
-    )
-
-
-def at_calls(answer: Answer) -> list[str]:
-    """What to pass to the ops that were asked about, and why."""
-    return to_pass(answer, [op for op in answer.advice.ops if op.query != "*"])
+        about.reverse()
+    parts = [*_beyond(answer), *_faults(answer), *about[0], *about[1]]
+    return " ".join(parts) if answer.advice.ops else " ".join([*parts, _of_nothing(answer)])
 
 
 def without_device(answer: Answer) -> str:
-    """That a package is older than what makes the device work with it; empty where none is."""
+    """Return that a package is older than its support of the device; empty where none is."""
     here = answer.advice.environment
     for name in here.packages:
         first = answer.kb.packages[name].devices.get(here.device)
         if first is not None and is_older(answer, name, first):
             title, device = phrases.title(answer.kb, name), phrases.DEVICES[here.device]
             return (
-                f"{title} {here.packages[name]} does not know {device}, which came with {title} "
-                f"{first}. Upgrade, or name another device."
+                f"{title} {here.packages[name]} does not support {device}, which came with "
+                f"{title} {first}. Upgrade, or name another device."
             )
     return ""
 
@@ -143,8 +74,35 @@ def is_older(answer: Answer, package: str, first: str) -> bool:
     return bool(releases) and key(releases[-1]) < key(first)
 
 
+def at_calls(answer: Answer) -> list[str]:
+    """Return the arguments that make the ops of the question deterministic."""
+    ops = [op for op in answer.advice.ops if op.query != "*"]
+    names = short_names(answer.kb, ops)
+    found: list[str] = []
+    for step in answer.advice.steps:
+        argument = step.text or step.value or ""
+        users = [names[op.query] for op in ops if set(step.solutions) & set(op.solutions)]
+        if step.kind == "code" and _ARGUMENT.fullmatch(argument) and users:
+            to = phrases.join(users) if len(users) <= MOST_NAMES else f"{len(users)} ops"
+            found.append(f"Pass {argument} to {to}.")
+    return found
+
+
+_ARGUMENT = re.compile(r"\w+=\S+")
+"""``deterministic=True``."""
+
+
+def _of_nothing(answer: Answer) -> str:
+    """Return what to say where no record names a cause."""
+    here = answer.advice.environment.packages
+    titles = [phrases.title(answer.kb, name) for name in here]
+    in_these = f" in {phrases.join(titles)}" if 0 < len(titles) <= MOST_NAMES else ""
+    silent = words.SCOPES[answer.advice.scope].silent
+    return f"{silent[0].upper()}{silent[1:].replace(' (', f'{in_these} (', 1)}."
+
+
 def _beyond(answer: Answer) -> list[str]:
-    """Versions that are newer than every release on record, and so perhaps mistyped."""
+    """Return versions newer than every release on record, perhaps mistyped."""
     here = answer.advice.environment
     return [
         f"{phrases.title(answer.kb, name)} {here.packages[name]} is newer than "
@@ -154,53 +112,26 @@ def _beyond(answer: Answer) -> list[str]:
 
 
 def _faults(answer: Answer) -> list[str]:
-    """Settings that are wrong, that are missing, and that contradict each other."""
+    """Return settings that are wrong, that are missing, and that contradict each other."""
     advice = answer.advice
     wrong = [made for made in advice.existing if made.status in FAULTS]
     found: list[str] = []
     if answer.foreign_file is not None:
         found.append(f"Nothing in {answer.foreign_file} is a setting that d9m knows.")
-    found += [_fault(made) for made in wrong]
     if len(wrong) > MOST_FAULTS:
         names = phrases.join(list(dict.fromkeys(made.name for made in wrong)))
-        found[-len(wrong) :] = [f"{len(wrong)} settings are wrong: {names}."]
+        found.append(f"{len(wrong)} settings are wrong: {names}.")
+    else:
+        found += map(_fault, wrong)
     if advice.missing:
         several = len(advice.missing) > MOST_NAMES
-        names = "settings" if several else phrases.join(advice.missing)
-        count = f"{len(advice.missing)} " if several else ""
-        found.append(f"{count}{names} {'is' if len(advice.missing) == 1 else 'are'} missing.")
+        names = f"{len(advice.missing)} settings" if several else phrases.join(advice.missing)
+        found.append(f"{names} {'is' if len(advice.missing) == 1 else 'are'} missing.")
     for conflict in advice.conflicts:
         sides = phrases.join([party(answer.kb, by) for by in conflict.between])
         both = "both " if len(conflict.between) == 2 else ""
         found.append(f"No value of {conflict.name} suits {both}{sides}.")
     return found
-
-
-def _left(answer: Answer) -> list[str]:
-    """What the user's own calls leave to do."""
-    used = [helper.call for helper in answer.advice.helpers if helper.used]
-    left = {step.name: None for step in answer.advice.steps if step.covered_by is None}
-    if not used:
-        return []
-    who = f"{used[0]} leaves" if len(used) == 1 else "Your calls leave"
-    what = phrases.join(list(left)) if len(left) <= MOST_LEFT else f"{len(left)} settings"
-    return [f"{who} {what or 'nothing'} to you."]
-
-
-def _to_leave_out(answer: Answer) -> list[str]:
-    """The settings that somebody who asks about ops must not make, each with the reason."""
-    if not answer.named_ops or answer.of_message:
-        return []
-    steps = [step for step in answer.advice.steps if step.kind == "avoid"]
-    return [f"Leave out {step.name} ({step.note})." for step in steps if step.note]
-
-
-MOST_LEFT = 6
-"""Settings left to do that a sentence names."""
-
-
-MOST_FAULTS = 2
-"""Wrong settings that have a sentence each."""
 
 
 def _fault(made: Existing) -> str:
@@ -212,110 +143,247 @@ def _fault(made: Existing) -> str:
     return f"{made.name} {refused} {made.value or 'empty'}."
 
 
-def _of_packages(answer: Answer, own: OpAnswer) -> list[str]:
-    """What belongs to packages rather than to ops, worst first."""
-    if own.outcome in REPEATS:
-        homes = _homes(answer, own.sources)
-        does = words.PROMISES[answer.advice.scope][len(homes) > 1]
-        return [f"{phrases.join(homes)} {does}{with_settings(answer)}."]
-    found: list[str] = []
-    differing = {_home(answer, source.id) for source in own.sources if source.outcome in _DIFFERING}
-    for outcome, say in _SAY_OF_PACKAGES.items():
-        some = [source for source in own.sources if source.outcome == outcome]
-        if outcome == "unknown":
-            some = [source for source in some if _home(answer, source.id) not in differing]
-        if some:
-            found.append(say(answer, some))
-    return found
+def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
+    """Return one sentence: each group of ops of which the same is said."""
+    hides_good = answer.is_reported or answer.of_message
+    is_brief = not answer.named_ops or len(ops) > MOST_NAMES
+    groups: dict[VerbPair, list[OpAnswer]] = {}
+    for outcome in _ORDER:
+        for op in ops:
+            if op.outcome == outcome and not (hides_good and outcome in REPEATS):
+                groups.setdefault(_predicate(answer, op, ops, is_brief), []).append(op)
+    names = blamed_names(answer.kb, ops)
+    parts: list[str] = []
+    for predicate, group in groups.items():
+        subject = names[group[0].query]
+        if len(group) > 1 or (not answer.named_ops and len(ops) > 1):
+            subject = _counted(answer, len(group), len(ops), is_first=not parts)
+        parts.append(f"{subject} {predicate.one if len(group) == 1 else predicate.many}")
+    if not parts:
+        return []
+    ask = "" if answer.named_ops or len(groups) == 1 else " Name yours with --ops."
+    return [f"{'; '.join(parts)}.{ask}"]
 
 
-def _packages_differ(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    what = f' ("{sources[0].title}")' if answer.named_ops and len(sources) == 1 else ""
-    return f"{phrases.join(_homes(answer, sources))} {words.DIFFERS[answer.advice.scope]}{what}."
+def _counted(answer: Answer, count: int, whole: int, is_first: bool) -> str:
+    if not is_first:
+        return str(count)
+    noun = "op" if answer.named_ops else "recorded op"
+    if count == whole:
+        return f"Both {noun}s" if count == 2 else f"All {count} {noun}s"
+    return f"{count} of {whole} {noun}s"
 
 
-def _packages_depend(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    homes = _homes(answer, sources)
-    since = "" if answer.is_reported else _repeating_since(answer, sources)
-    if since and len(homes) == 1:
-        does = words.PROMISES[answer.advice.scope][0]
-        return f"{homes[0]} {since} or newer {does}{_with_named_settings(answer)}."
-    where = where_they_repeat(answer, sources)
-    if where:
-        promise = words.PROMISES[answer.advice.scope][len(homes) > 1]
-        does = "can repeat" if answer.is_reported else promise
-        return f"{phrases.join(homes)} {does} {where}."
-    if answer.is_reported:
-        bad = [branch for source in sources for branch in source.possible]
-        bad = [branch.when for branch in bad if branch.outcome not in REPEATS]
-        still = phrases.fewest(answer.kb, bad)
-        if len(still) <= MOST_BRANCHES and answer.advice.solutions:
-            return (
-                f"{phrases.join(homes)} {words.DIFFERS[answer.advice.scope]} without the settings "
-                f"below. They do not help {phrases.conditions(answer.kb, still)}."
-            )
-    do = "does" if len(homes) == 1 else "do"
-    return f"What {phrases.join(homes)} {do} depends on how you use {it(homes)}."
+def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: bool) -> VerbPair:
+    """Return what is said of one op; less where `is_brief`."""
+    scope = answer.advice.scope
+    says = words.predicate(op.outcome, scope)
+    if op.outcome in ("solved", "deterministic"):
+        says = words.predicate("solved", scope).adding(_with(answer, op, ops))
+        where = "" if is_brief else _exceptions(answer, op)
+        return says.adding(f", except {where}") if where else says
+    if op.outcome == "raises":
+        return says if is_brief else _raising(answer, op, says)
+    if op.outcome == "unknown" and op.default == "nondeterministic":
+        return words.SCOPES[scope].bad.adding(" by default, with no fix verified for this release")
+    if op.outcome == "depends" and not is_brief:
+        bad = _where_bad(answer, op)
+        if bad:
+            return words.SCOPES[scope].bad.adding(bad)
+        where = where_deterministic(answer, op.sources)
+        if where:
+            return words.SCOPES[scope].good.adding(_limited(_with(answer, op, ops), where))
+    return says
 
 
-def _repeating_since(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    """The release of their package from which on all sources repeat, whatever else holds; empty
-    where there is none.
-    """
-    home = answer.kb.home(sources[0].id)
-    ends: list[dict[str, str]] = []
-    for source in sources:
-        bad = [branch.when for branch in source.possible if branch.outcome not in REPEATS]
-        ends += [_ends(clause) for clause in bad]
-    if not ends or not all(home in end for end in ends):
+def _with(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer]) -> str:
+    """Return which settings an op needs: by name if the question is about one op."""
+    if answer.of_message or (op.outcome == "depends" and not _needs_settings(op)):
         return ""
-    return max((end[home] for end in ends), key=key)
+    named = remedy.of_op(answer, op) if len(ops) == 1 and answer.named_ops else ""
+    return with_settings(answer, named)
 
 
-def _ends(clause: Clause) -> dict[str, str]:
-    """Package -> the release with which a condition no longer holds."""
-    found: dict[str, str] = {}
-    for name, value in clause.items():
-        if isinstance(value, Range) and value.until is not None:
-            found[name] = value.until
-    return found
+def _limited(with_: str, where: str) -> str:
+    """Join the settings of something with the conditions under which they are enough."""
+    but = ", but" if with_ and where.startswith("only") else ","
+    return f"{with_}{but} {where}" if with_ else f" {where}"
 
 
-def _with_named_settings(answer: Answer) -> str:
-    """The settings, by name where it is one with a short name."""
-    solutions = answer.advice.solutions
-    is_short = len(solutions) == 1 and len(solutions[0].title) <= LONGEST_SETTING
-    if answer.advice.conflicts or not is_short:
-        return with_settings(answer)
-    return f" with {solutions[0].title}"
+def _where_bad(answer: Answer, op: OpAnswer) -> str:
+    """Return the conditions under which an op is not deterministic, if no record says that it is
+    elsewhere.
+    """
+    branches = [branch for source in op.sources for branch in source.possible]
+    bad = [branch.when for branch in branches if branch.outcome in WORSE]
+    bad = phrases.fewest(answer.kb, bad)
+    is_long = len(bad) > MOST_BRANCHES or sum(map(len, bad)) > MOST_BRANCHES
+    outcomes = {branch.outcome for branch in branches}
+    if not bad or is_long or outcomes & {"deterministic", "solved", "depends"}:
+        return ""
+    only = " only" if "no-known-source" in outcomes else ""
+    return f"{only} {phrases.conditions(answer.kb, bad)}"
 
 
-def _packages_unknown(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
-    homes = phrases.join(_homes(answer, sources))
-    if len(sources) == 1 and sources[0].default == "nondeterministic":
-        differ = words.DIFFERS[answer.advice.scope]
-        return f"{homes} {differ}. Whether a setting prevents it here is not known."
-    if len(sources) == 1:
-        return f'Nobody has checked "{sources[0].title}" in this version of {homes}.'
-    return f"Nobody has checked {len(sources)} known differences of {homes} in this version."
+def _needs_settings(op: OpAnswer) -> bool:
+    branches = [branch for source in op.sources for branch in source.possible]
+    good = [branch for branch in branches if branch.outcome in REPEATS]
+    return bool(good) and all(branch.outcome == "solved" for branch in good)
 
 
-_SAY_OF_PACKAGES = {
-    "unsolved": _packages_differ,
-    "raises": _packages_differ,
-    "depends": _packages_depend,
-    "unknown": _packages_unknown,
+def with_settings(answer: Answer, named: str = "") -> str:
+    """Return how the settings that follow are called; empty where only seeds follow."""
+    advice = answer.advice
+    if advice.conflicts:
+        return " once you have chosen"
+    if advice.solutions and any(made.status in FAULTS for made in advice.existing):
+        return " once that is corrected"
+    if advice.solutions and advice.missing:
+        return " once it is set" if len(advice.missing) == 1 else " once they are set"
+    known = [
+        f"{solution.title} ({solution.label})"
+        for solution in advice.solutions
+        if answer.kb.solution(solution.label)[1].known_label
+    ]
+    if known and len(known) == len(advice.solutions):
+        return f" with {phrases.join(known)}"
+    return f" with {named or 'the settings below'}" if advice.solutions else ""
+
+
+def _exceptions(answer: Answer, op: OpAnswer) -> str:
+    """Return where many programs are, and an op is not deterministic: ``with XLA``."""
+    others = [other for other in op.otherwise if other.is_frequent and other.outcome in WORSE]
+    found = dict.fromkeys(phrases.condition(answer.kb, other.when) for other in others)
+    return phrases.join(list(found), "or")
+
+
+WORSE: tuple[Outcome, ...] = ("raises", "unsolved")
+"""Outcomes that no setting helps."""
+
+
+def _raising(answer: Answer, op: OpAnswer, says: VerbPair) -> VerbPair:
+    """Return with which setting an op raises an error, and what happens without it."""
+    labels: set[str] = set()
+    for source in op.sources:
+        labels.update(together(source.raised_by or ""))
+    if not labels:
+        return says
+    scope = words.SCOPES[answer.advice.scope]
+    for helper in answer.advice.helpers:
+        if helper.used and labels & set(helper.turns_on):
+            warning = f": {helper.call} only warns"
+            return (
+                scope.bad.adding(warning) if helper.warns else says.adding(f" with {helper.call}")
+            )
+    says = says.adding(f" with {cases.named(answer, labels)}")
+    if labels <= {solution.label for solution in answer.advice.solutions}:
+        return says
+    without = scope.good if op.default == "deterministic" else scope.bad
+    return VerbPair(
+        f"{says.one} and {without.one} without it", f"{says.many} and {without.many} without it"
+    )
+
+
+def where_deterministic(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
+    """Return the conditions under which sources that depend on something are deterministic,
+    ``only with PyTorch 2.6 or newer``; empty if a sentence cannot hold them.
+    """
+    depending = [source for source in sources if source.outcome == "depends"]
+    said = {_where_deterministic(answer, source.possible) for source in depending}
+    return said.pop() if len(said) == 1 else ""
+
+
+def _where_deterministic(answer: Answer, possible: Sequence[Possible]) -> str:
+    good = [branch.when for branch in possible if branch.outcome in REPEATS]
+    good = phrases.fewest(answer.kb, good)
+    others = [branch for branch in possible if branch.outcome not in REPEATS]
+    bad = phrases.fewest(answer.kb, [branch.when for branch in others])
+    is_verified = any(branch.outcome != "unknown" for branch in others)
+    if is_verified and len(bad) < len(good) and len(bad) <= MOST_BRANCHES:
+        return f"except {phrases.conditions(answer.kb, bad)}"
+    if not good or len(good) > MOST_BRANCHES or sum(map(len, good)) > MOST_PARTS:
+        return ""
+    where = phrases.conditions(answer.kb, good)
+    return f"only {where}" if is_verified else f"{where} (the rest is not verified)"
+
+
+def _elsewhere(answer: Answer, ops: Sequence[OpAnswer], judged: Sequence[OpAnswer]) -> list[str]:
+    """Return what to do about ops of which no record says anything."""
+    see, found = answer.kb.meta.see, dict[str, None]()
+    for op in ops:
+        id_ = shown_elsewhere(see, op)
+        if id_ is not None and op not in judged:
+            found[f"{answer.kb.ingredients[id_].title}: d9m show {id_}."] = None
+    return list(found)
+
+
+def _judged_parts(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
+    """Return the part of a wrapper of models that the answer is about."""
+    names, judged = blamed_names(answer.kb, ops), answer.kb.meta.judged
+    parts = {names[op.query]: judged[name] for op in ops for name in op.names if name in judged}
+    return [
+        f"Of {wrapper}, only {part} is covered: add the ops of your model."
+        for wrapper, part in parts.items()
+    ]
+
+
+def _of_packages(answer: Answer) -> list[str]:
+    """Return one sentence on the packages that have known causes. No package is called
+    deterministic: its records are a few known causes.
+    """
+    own = next((op for op in answer.advice.ops if op.query == "*"), None)
+    is_good = own is not None and own.outcome in REPEATS
+    if own is None or (is_good and (answer.named_ops or answer.is_reported)):
+        return []
+    homes: dict[str, list[SourceAnswer]] = {}
+    for source in own.sources:
+        homes.setdefault(answer.kb.home(source.id), []).append(source)
+    alike: dict[tuple[int, str], list[str]] = {}
+    for home, sources in homes.items():
+        said = (len(sources), _of_package(answer, sources))
+        alike.setdefault(said, []).append(phrases.title(answer.kb, home))
+    parts: list[str] = []
+    for (count, status), titles in alike.items():
+        cause = words.SCOPES[answer.advice.scope].cause[count > 1]
+        each = " each" if len(titles) > 1 else ""
+        parts.append(f"{count} {cause}{each} in {phrases.join(titles)}{status}")
+    rest = "it" if len(homes) == 1 else "them"
+    return [f"{'; '.join(parts)}; the rest of {rest} is unreviewed."] if parts else []
+
+
+def _of_package(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
+    """Return what comes of the causes in one package."""
+    groups: dict[str, int] = {}
+    for outcome in _ORDER:
+        for source in sources:
+            if source.outcome == outcome:
+                status = _status(answer, source)
+                groups[status] = groups.get(status, 0) + 1
+    if len(groups) == 1:
+        all_ = {1: "", 2: "both "}.get(len(sources), "all ")
+        return f", {all_}{next(iter(groups))}"
+    listed = phrases.join([f"{number} {status}" for status, number in groups.items()])
+    return f": {listed}"
+
+
+def _status(answer: Answer, source: SourceAnswer) -> str:
+    """Return what comes of one cause: ``fixed by the settings below``."""
+    by = with_settings(answer).removeprefix(" with ")
+    fixed = f"fixed{by if by.startswith(' ') else f' by {by}'}" if by else "fixed"
+    if source.outcome == "depends":
+        where = where_deterministic(answer, [source])
+        good = {branch.outcome for branch in source.possible} & set(REPEATS)
+        does = fixed if "solved" in good else "absent"
+        is_short = 0 < len(where) <= LONGEST_CONDITION
+        return _limited(does, where) if is_short else "dependent on the details below"
+    return fixed if source.outcome == "solved" else _STATUS[source.outcome]
+
+
+_STATUS: dict[Outcome, str] = {
+    "no-known-source": "absent here",
+    "deterministic": "absent here",
+    "unknown": "not verified for this release",
+    "raises": "raising an error",
+    "unsolved": "without a setting that fixes it",
 }
-"""Outcome -> the sentence for the sources that have it, worst first."""
-
-_DIFFERING = ("unsolved", "raises")
-"""Outcomes of a package after which it matters little what nobody has checked."""
-
-
-def _homes(answer: Answer, sources: Sequence[SourceAnswer]) -> list[str]:
-    """Titles of the packages that sources belong to."""
-    return list(dict.fromkeys(_home(answer, source.id) for source in sources))
-
-
-def _home(answer: Answer, source: str) -> str:
-    return phrases.title(answer.kb, answer.kb.home(source))
+"""Outcome -> what comes of a cause, after a number."""

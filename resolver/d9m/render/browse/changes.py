@@ -56,14 +56,14 @@ def _does(kb: KnowledgeBase, state: State | None) -> Span:
     if state is None:
         return Span("does not exist", "dim")
     if state.outcome == "deterministic":
-        return Span("repeats as it is", "good")
+        return Span("deterministic", "good")
     if state.outcome == "raises" and state.raised_by and state.default != "raises":
         switch = phrases.calls(kb, together(state.raised_by))
-        does = "repeats" if state.default == "deterministic" else "can differ"
+        does = "deterministic" if state.default == "deterministic" else "nondeterministic"
         return Span(f"{does}; raises an error with {switch}", words.STYLES[state.outcome])
     is_sure = state.outcome != "unknown"
     with_ = f" with {phrases.calls(kb, state.solutions)}" if state.solutions and is_sure else ""
-    return Span(f"{words.DOES[state.outcome]}{with_}", words.STYLES[state.outcome])
+    return Span(f"{words.line(state.outcome)}{with_}", words.STYLES[state.outcome])
 
 
 def _settings(page: Page, change: ReleaseChanges) -> None:

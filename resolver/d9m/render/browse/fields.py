@@ -24,7 +24,7 @@ ELSEWHERE = frozenset(
         *("tags", "holds", "before_import", "known_label"),
     ]
 )
-"""Fields with a place of their own on the page, and those that only programs read."""
+"""Fields with another place on the page, and those that only programs read."""
 
 
 def write(page: Page, kb: KnowledgeBase, record: Mapping[str, Any]) -> None:
@@ -50,12 +50,12 @@ def _condition(kb: KnowledgeBase, value: Any) -> str:
 
 
 def _left_out(page: Page, kb: KnowledgeBase, value: Any) -> None:
-    page.paragraph(f"Without these arguments it does the same {_condition(kb, value)}.", "", "  ")
+    page.paragraph(f"Without these arguments: the same {_condition(kb, value)}.", "", "  ")
 
 
 def _warns(page: Page, kb: KnowledgeBase, value: Any) -> None:
     where = f" {_condition(kb, value)}" if value else ""
-    page.paragraph(f"An op without a deterministic version warns and goes on{where}.", "", "  ")
+    page.paragraph(f"Only a warning for ops without a deterministic version{where}.", "", "  ")
 
 
 def _sentence(template: str, last: str = "and") -> Field:
@@ -82,8 +82,8 @@ def _mechanism(page: Page, kb: KnowledgeBase, value: str) -> None:
     page.paragraph(f"Cause: {value.replace('-', ' ')}.", "", "  ")
 
 
-def _if_so(text: str) -> Field:
-    """What it means that something is so."""
+def _if_true(text: str) -> Field:
+    """Return a field that is one sentence if it is true."""
 
     def write_text(page: Page, kb: KnowledgeBase, value: bool) -> None:
         page.paragraph(text, "", "  ")
@@ -132,22 +132,22 @@ def _statement(kb: KnowledgeBase, statement: Any) -> str:
     return f"{where[:1].upper()}{where[1:]}: {text}" if where else text
 
 
-def _turns(title: str) -> Field:
+def _setting_changes(title: str) -> Field:
     """Settings that are made: a line each."""
 
-    def write_turns(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
+    def write_setting_changes(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
         page.gap()
         page.line(Span(title, "head"))
         for turn in value:
             where = f", {_condition(kb, turn['when'])}" if turn.get("when") else ""
             note = f" ({turn['note']})" if turn.get("note") else ""
-            page.paragraph(f"{_turned(kb, turn)}{where}{note}", "  ", "    ")
+            page.paragraph(f"{_written(kb, turn)}{where}{note}", "  ", "    ")
         page.gap()
 
-    return write_turns
+    return write_setting_changes
 
 
-def _turned(kb: KnowledgeBase, turn: dict[str, Any]) -> str:
+def _written(kb: KnowledgeBase, turn: dict[str, Any]) -> str:
     """``NAME=value``, or the statement that a program holds."""
     if "unset" in turn:
         return f"unset {turn['unset']}"
@@ -180,19 +180,19 @@ def _texts(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
 
 
 _FIELDS: dict[str, Field] = {
-    "accepts": _sentence("Takes {}.", "or"),
+    "accepts": _sentence("Accepts {}.", "or"),
     "advice": _advice,
     "aliases": _sentence("Also called {}."),
     "call": _code,
-    "cautions": _statements("Watch out"),
+    "cautions": _statements("Cautions"),
     "conda": _sentence("In conda: {}."),
-    "costs": _statements("What it costs"),
+    "costs": _statements("Cost"),
     "distributions": _sentence("On PyPI: {}."),
     "diagnosis": _sentence("{}"),
     "effect": _word({"never": "Nothing reads it."}),
     "examples": _examples,
     "exception": _sentence("Raised as {}."),
-    "instead": _sentence("{} was meant."),
+    "instead": _sentence("Use {} instead."),
     "kind": _word(
         {
             "env": "An environment variable.",
@@ -206,43 +206,43 @@ _FIELDS: dict[str, Field] = {
     "mechanism": _mechanism,
     "never_released": _sentence("Never released: {}."),
     "note": _sentence("{}"),
-    "notes": _statements("Good to know"),
+    "notes": _statements("Notes"),
     "ops": _sentence("Ops: {}"),
-    "optional": _if_so("Not every program needs it."),
+    "optional": _if_true("Not every program needs this."),
     "left_out": _left_out,
-    "overwrites": _sentence("Replaces what you have set for {}."),
+    "overwrites": _sentence("Overwrites your values of {}."),
     "question": _sentence("{}"),
     "read": _word(
         {
-            "process-start": "It is read when the process starts: set it before.",
-            "import": "It is read at the import: set it before.",
-            "first-use": "It is read at its first use: a later change has no effect.",
-            "per-call": "It counts for the calls that follow.",
-            "build": "It counts when the engine or the library is built.",
-            "install": "It counts from the installation on.",
+            "process-start": "Read when the process starts: set it before.",
+            "import": "Read at the import: set it before.",
+            "first-use": "Read at its first use: a later change has no effect.",
+            "per-call": "Applies to the calls that follow.",
+            "build": "Applies when the engine or the library is built.",
+            "install": "Applies from the installation on.",
         }
     ),
     "records": _sentence("Records: {}"),
     "references": _sentence("Threads: {}"),
-    "refuses": _sentence("These values undo it: {}."),
+    "refuses": _sentence("These values have no effect: {}."),
     "scope": _word(
         {
-            "batch": "It is about equal bits in any batch.",
-            "hardware": "It is about equal bits on any machine.",
+            "batch": "About batch invariance.",
+            "hardware": "About the same results on different GPUs.",
         }
     ),
-    "sets": _turns("What it sets by itself"),
-    "settings": _turns("Set"),
+    "sets": _setting_changes("Also sets"),
+    "settings": _setting_changes("Set"),
     "sources": _sentence("Cause: d9m show {}"),
     "statement": _code,
     "stock": _sentence("A vendor's build of {}."),
     "texts": _texts,
     "url": _sentence("{}"),
-    "computes_alone": _if_so("It runs its own models, and no framework's."),
-    "is_server": _if_so("It answers requests with a trained model."),
+    "computes_alone": _if_true("Runs its own models, without a framework."),
+    "is_server": _if_true("A server of trained models."),
     "warns": _warns,
     "when": _when,
-    "workarounds": _statements("Other ways"),
+    "workarounds": _statements("Workarounds"),
 }
 """Field -> how it is written, where name and value are not enough."""
 

@@ -1,4 +1,4 @@
-"""A list of what is known, a line for each thing; a long name has a line of its own."""
+"""A list of what is known, a line for each thing; a long name has a separate line."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def overview(found: Sequence[RecordList], width: int = WIDTH) -> Page:
 
 
 _HOLDS = {
-    "sources": "what can differ, and where",
-    "solutions": "what makes it repeat",
+    "sources": "known nondeterminism, by package",
+    "solutions": "settings that fix it",
     "settings": "variables, calls and options",
     "packages": "frameworks, libraries, images",
-    "ingredients": "what a program needs, whatever its ops",
+    "ingredients": "needed by every program",
     "helpers": "calls that set several things",
-    "errors": "messages and complaints",
-    "symptoms": "complaints, without messages",
+    "errors": "messages and symptoms",
+    "symptoms": "symptoms, without messages",
     "pull-requests": "changes upstream",
     "issues": "reports upstream",
     "claims": "statements, with their best evidence",
@@ -69,7 +69,7 @@ def _by_title(row: ListRow) -> ListRow:
 
 
 def _write(page: Page, row: ListRow, name: int, status: int) -> None:
-    """Name, status and text next to each other. What is too long for its column stands above."""
+    """Write name, status and text in columns; a text too long for its column comes above."""
     start = row.id.ljust(name)
     if len(row.id) > name:
         page.paragraph(row.id, "", "  ")

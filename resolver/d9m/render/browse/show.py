@@ -24,13 +24,10 @@ MOST_LINES = 20
 MOST_RELEASES = 12
 """Releases of a package that a page shows, the newest ones."""
 
-DOES = {**words.DOES, "unsolved": "can differ"}
-"""What a source does, in a column that one of `COMPARED` heads."""
-
 COMPARED: dict[Scope, str] = {
-    "run": "from run to run",
-    "batch": "from batch to batch",
-    "hardware": "from machine to machine",
+    "run": "run to run",
+    "batch": "across batches",
+    "hardware": "across GPU models",
 }
 """Scope -> what a column compares."""
 
@@ -51,19 +48,19 @@ def render(kb: KnowledgeBase, showing: Showing, width: int = WIDTH) -> Page:
             _shown(page, kb, shown)
             page.gap()
     for op, names in alike.items():
-        same = f"What holds for {op} holds" if len(alike) > 1 else "The same holds"
-        page.paragraph(f"{same} for {phrases.join(names)}.", "", "  ")
+        same = f"As {op}" if len(alike) > 1 else "The same"
+        page.paragraph(f"{same}: {phrases.join(names)}.", "", "  ")
         page.gap()
     if silent:
         names = phrases.join(list(dict.fromkeys(silent)), "or")
-        page.paragraph(f"d9m knows no difference of {names}, which is not a proof.", "", "  ")
+        page.paragraph(f"No known nondeterminism in {names} (not a proof).", "", "  ")
         page.gap()
     page.line(f"knowledge base of {showing.d9m.kb_date}")
     return page
 
 
 def _another_name_of(shown: Shown) -> str | None:
-    """The one op that a name leads to, where it says nothing of its own."""
+    """The one op that a name leads to, if it is only another name."""
     reaches: list[dict[str, Any]] = shown.record.get("reaches", []) if shown.kind == "op" else []
     if len(reaches) != 1 or reaches[0].get("arguments"):
         return None
@@ -113,7 +110,7 @@ _PLAIN_NOUNS = {"source": "known difference", "ingredient": "basics"}
 """Noun of a record -> what a reader calls it."""
 
 _KINDS = ("error", "package", "document")
-"""Things with a kind of their own: a warning, a library, a talk."""
+"""Records with a kind: a warning, a library, a talk."""
 
 
 def _heading(page: Page, name: str, aside: str) -> None:
@@ -129,14 +126,14 @@ def _reached(page: Page, shown: Shown) -> None:
     reaches = shown.record.get("reaches", [])
     reached = [f"{one['op']}{_arguments(one)}" for one in reaches if one["op"] != shown.id]
     if reached:
-        page.paragraph(f"It stands for {phrases.join(reached)}.", "", "  ")
+        page.paragraph(f"Short for {phrases.join(reached)}.", "", "  ")
 
 
 def _pointer(page: Page, shown: Shown) -> None:
     """Where the cause of the first differences is explained, with their evidence."""
     page.gap()
     names = [history.id for history in shown.history[:MOST_POINTERS]]
-    page.paragraph(f"Cause, ways out and evidence: d9m show {' '.join(names)}", "", "  ")
+    page.paragraph(f"Cause, workarounds and evidence: d9m show {' '.join(names)}", "", "  ")
 
 
 MOST_POINTERS = 3
@@ -146,9 +143,9 @@ MOST_POINTERS = 3
 def _evidence(page: Page, shown: Shown) -> None:
     if shown.evidence:
         page.gap()
-        page.line(Span("Who says so", "head"))
+        page.line(Span("Evidence", "head"))
     for proof in shown.evidence:
-        mark = "" if proof.follows else " (the record does not follow it)"
+        mark = "" if proof.follows else " (not followed)"
         says = proof.note or proof.where or ""
         page.paragraph(f"{proof.kind}{mark}: {says}".rstrip(" :"), "  ", "    ")
         if proof.url:
@@ -161,16 +158,16 @@ def _arguments(reached: dict[str, Any]) -> str:
 
 
 def _covered(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
-    """What a solution is for, a line for each record."""
+    """Write the causes that a solution fixes, a line each."""
     lines = [f"{history.title} (d9m show {history.id})" for history in shown.history]
-    _lines(page, "What it is for", lines, "all: --format json")
+    _lines(page, "Fixes", lines, "all: --format json")
 
 
 def _package(page: Page, kb: KnowledgeBase, shown: Shown) -> None:
-    """What is known of a package comes before its releases."""
+    """Write the records of a package, then its releases."""
     own = [id_ for id_ in kb.sources if kb.home(id_) == shown.id]
     known = [f"{kb.sources[id_].title} (d9m show {id_})" for id_ in own]
-    _lines(page, "What can differ", known, f"all: d9m list differences --package {shown.id}")
+    _lines(page, "Known nondeterminism", known, f"all: d9m list differences --package {shown.id}")
     helpers = [id_ for id_ in kb.helpers if kb.home(id_) == shown.id]
     calls = [f"{kb.helpers[id_].call} (d9m show {id_})" for id_ in helpers]
     _lines(page, "Calls that make settings", calls, f"all: d9m list helpers --package {shown.id}")
@@ -190,17 +187,17 @@ def _lines(page: Page, title: str, lines: Sequence[str], all_of_them: str) -> No
 
 
 def history_table(page: Page, kb: KnowledgeBase, history: SourceHistory, titled: bool) -> None:
-    """What a source does, a line for each range of releases."""
+    """Write the outcome of a source, a line for each range of releases."""
     page.gap()
     if titled:
         page.paragraph(f"{history.title} ({history.id})", "", "  ")
     device = f"on {phrases.DEVICES.get(history.device, history.device)}"
-    compared = COMPARED[history.scope]
-    _ranges(page, kb, device, compared, history.home, history.ranges)
+    scope = history.scope
+    _ranges(page, kb, device, scope, history.home, history.ranges)
     for other in history.others:
         under = phrases.condition(kb, other.under) or phrases.title(kb, other.package)
         page.gap()
-        _ranges(page, kb, under, compared, other.package, other.ranges)
+        _ranges(page, kb, under, scope, other.package, other.ranges)
     page.gap()
 
 
@@ -208,18 +205,18 @@ def _ranges(
     page: Page,
     kb: KnowledgeBase,
     under: str,
-    compared: str,
+    scope: Scope,
     package: str,
     ranges: Sequence[Possible],
 ) -> None:
-    """The package stands in the head of the table: rows have its releases."""
+    """Write a table with the package in its head and releases in its rows."""
     title = phrases.title(kb, package)
     head = under if under == title else f"{title} {under}"
     rows: list[tuple[str, Span, str]] = []
     for answer in ranges:
-        does = Span(DOES[answer.outcome], words.STYLES[answer.outcome])
+        does = Span(words.short(answer.outcome, scope), words.STYLES[answer.outcome])
         rows.append((_where(kb, package, answer.when), does, _with(kb, answer)))
-    page.table((head, compared, "with"), rows, shrink=(0, 2))
+    page.table((head, COMPARED[scope], "with"), rows, shrink=(0, 2))
 
 
 def _where(kb: KnowledgeBase, package: str, when: Clause) -> str:
