@@ -88,7 +88,7 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return [(check,) if isinstance(check, str) else check for check in self.says]
 
 
-class Place(msgspec.Struct, frozen=True):
+class RecordPlace(msgspec.Struct, frozen=True):
     """Where the records that answer a free text stand in d9m's answer."""
 
     rank: int | None
@@ -107,7 +107,7 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     """An answer, and what it is worth."""
 
     asking: Asking
-    place: Place | None
+    place: RecordPlace | None
     grade: str
     faults: list[str]
     exit: int
@@ -171,7 +171,7 @@ def answer(asking: Asking, python: str, kb: str) -> Graded:
     )
 
 
-def _place(asking: Asking, python: str, environment: dict[str, str]) -> Place:
+def _place(asking: Asking, python: str, environment: dict[str, str]) -> RecordPlace:
     """Ask the same question for JSON and look up the records that answer it."""
     done = subprocess.run(
         [python, "-m", "d9m", *asking.arguments, "--format", "json"],
@@ -184,7 +184,7 @@ def _place(asking: Asking, python: str, environment: dict[str, str]) -> Place:
     return place(asking.gold or (), json.loads(done.stdout or b"{}"))
 
 
-def place(gold: Sequence[str], answered: dict[str, Any]) -> Place:
+def place(gold: Sequence[str], answered: dict[str, Any]) -> RecordPlace:
     """Return where one of some records stands in the JSON of an answer."""
     found: list[Any] = answered.get("found", [])
     subject: dict[str, Any] = answered.get("subject") or {}
@@ -197,7 +197,7 @@ def place(gold: Sequence[str], answered: dict[str, Any]) -> Place:
     ranks = [1] if ids & named else []
     ranks += [at for at, id_ in enumerate(shown, 1) if id_ in ids]
     is_sure, is_message = answered.get("is_sure", False), bool(found)
-    return Place(min(ranks, default=None), is_sure, is_message)
+    return RecordPlace(min(ranks, default=None), is_sure, is_message)
 
 
 def _flat(text: str) -> str:

@@ -97,7 +97,7 @@ def test_an_answer_says_what_a_run_measured(played: KnowledgeBase) -> None:
 
 
 def test_a_reader_sees_it_in_the_notes(played: KnowledgeBase) -> None:
-    page = text.render(Answer(asked(played), played))
+    page = text.render(Answer(asked(played), played, everything=True))
     plain = " ".join(page.body.plain().split())
     assert f"torch.use_deterministic_algorithms(True): about 11 % slower in all, {PLACE}" in plain
     assert "index_add: 1.4 to 3 times as long with the advised settings" in plain

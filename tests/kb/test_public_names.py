@@ -176,7 +176,7 @@ def test_a_name_that_records_name_is_theirs_alone(kb: KnowledgeBase) -> None:
     [
         ("torch.vmap", "(torch from 2.0)"),
         ("gesv", "(torch before 2.0)"),
-        ("torch.relu", "torch.relu, which is not a proof"),
+        ("torch.relu", "torch.relu (not a proof)"),
     ],
 )
 def test_a_public_name_can_be_shown_with_the_releases_that_have_it(
@@ -184,7 +184,7 @@ def test_a_public_name_can_be_shown_with_the_releases_that_have_it(
 ) -> None:
     shown = rendered.render(kb, show(kb, [name])).plain()
     assert says in shown
-    assert "d9m knows no difference of torch." in shown
+    assert "No known nondeterminism in torch." in shown
 
 
 def test_every_op_in_every_release_is_counted_and_what_is_unknown_is_listed(

@@ -56,7 +56,7 @@ def _message(page: Page, kb: KnowledgeBase, explained: Explained, found: Explana
             page.paragraph(f"{name}: {value}", "  ", "    ")
     if found.releases:
         where = phrases.conditions(kb, found.releases)
-        page.paragraph(f"Messages of this kind are worded so {where}.", "  ", "  ")
+        page.paragraph(f"Printed in these words {where}.", "  ", "  ")
     page.gap()
     subject = explained.subject
     if found.printed != "here":

@@ -170,7 +170,7 @@ def _examples(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> Non
 
 
 def _texts(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
-    """The wordings of a message, or what people say of a symptom."""
+    """The wordings of a message."""
     page.gap()
     page.line(Span("Wordings", "head"))
     for text in value:
@@ -188,6 +188,7 @@ _FIELDS: dict[str, Field] = {
     "conda": _sentence("In conda: {}."),
     "costs": _statements("Cost"),
     "distributions": _sentence("On PyPI: {}."),
+    "default": _sentence("Default: {}."),
     "diagnosis": _sentence("{}"),
     "effect": _word({"never": "Nothing reads it."}),
     "examples": _examples,
