@@ -282,8 +282,6 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """``never``: a name in circulation that nothing reads."""
     instead: str | None = None
     """The knob that was meant."""
-    synonyms: list[str] = []
-    """What people say who have turned it, in lower case, next to a package that reads it."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
     needs: dict[str, str] = {}
