@@ -258,7 +258,7 @@ def test_advise_exits_1_when_a_setting_is_missing(options: str, tmp_path: Path) 
     assert _linear(tmp_path, text, *options.split(), "--allow-unknown").returncode == 1
     assert _linear(tmp_path, text, *options.split(), "--exit-zero").returncode == 0
     if options in ("", "-q"):
-        verdict = "CUBLAS_WORKSPACE_CONFIG is missing. Linear repeats once it is set."
+        verdict = "CUBLAS_WORKSPACE_CONFIG is missing. Linear is deterministic once it is set."
         assert done.stdout.startswith(verdict)
     if options == "--format json":
         assert json.loads(done.stdout)["missing"] == ["CUBLAS_WORKSPACE_CONFIG"]
@@ -282,7 +282,7 @@ def test_a_file_without_a_known_setting_is_named_and_the_missing_ones_are_listed
     assert (done.returncode, done.stderr) == (1, "")
     assert " ".join(done.stdout.split()) == (
         "Nothing in job.env is a setting that d9m knows. CUBLAS_WORKSPACE_CONFIG and "
-        "PYTHONHASHSEED are missing. Linear repeats once they are set."
+        "PYTHONHASHSEED are missing. Linear is deterministic once they are set."
     )
 
 

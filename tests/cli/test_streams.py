@@ -184,7 +184,7 @@ def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path) -> None:
     assert (
         (tmp_path / "target")
         .read_text(encoding="utf-8")
-        .startswith("Both ops repeat with tfdeterminism.patch (TDP).")
+        .startswith("Both ops are deterministic with tfdeterminism.patch (TDP).")
     )
     reader = subprocess.Popen(["cat", str(tmp_path / "pipe")], stdout=subprocess.PIPE)
     assert d9m(*QUESTION, "-o", "pipe", cwd=tmp_path).returncode == 0
@@ -296,7 +296,7 @@ def test_a_terminal_without_utf8_gets_an_answer(encoding: str) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.decode(encoding).startswith(
-        "Both ops repeat with tfdeterminism.patch (TDP)."
+        "Both ops are deterministic with tfdeterminism.patch (TDP)."
     )
 
 

@@ -16,6 +16,7 @@ from urllib.error import URLError
 import msgspec
 
 from d9m.errors import UsageError, quote
+from d9m.files import LARGEST
 from d9m.model.versions import key
 from d9m.model.wheel_facts import Published, read
 
@@ -136,6 +137,8 @@ def _page(distribution: str) -> IndexPage:
 def _get(url: str) -> bytes:
     try:
         with request.urlopen(request.Request(url, headers={"Accept": _JSON}), timeout=60) as reply:  # noqa: S310  the index of pip
-            return reply.read()
+            return reply.read(LARGEST)
     except (URLError, OSError, ValueError) as error:
-        raise UsageError(f"{url} cannot be read: {error}") from None
+        raise UsageError(
+            f"{url.rpartition('@')[2]} cannot be read: {error}"
+        ) from None  # no password
