@@ -8,5 +8,5 @@ SCHEMA_VERSION = 3
 REPOSITORY = "https://github.com/d9m/d9m"
 """Where records are edited; the same as in pyproject.toml."""
 
-SUMMARY = "d9m: what to set, in your version and on your machine, for deterministic training."
+SUMMARY = "d9m: the settings that make training deterministic, for your versions and your machine."
 """Its first sentence, in help and documentation."""

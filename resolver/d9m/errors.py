@@ -24,12 +24,12 @@ class ExitCode(IntEnum):
 
 _MEANINGS = {
     ExitCode.ANSWERED: (
-        "complete and good: all that was asked for was read, run and compared, without a finding"
+        "complete and good: everything asked for was read, run and compared, and nothing was found"
     ),
     ExitCode.FINDINGS: (
         "findings: an op is unsolved or raises an error; settings conflict; an advised setting is "
         "missing, wrong or too late; results differ between runs, releases or machines; two runs "
-        "are of different length; a wrong value; scan, lint and audit: findings"
+        "have different lengths; a wrong value; scan, lint and audit: findings"
     ),
     ExitCode.USAGE: (
         "usage: unknown option, op, version, container, package or fact; options that contradict "

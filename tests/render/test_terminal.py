@@ -222,7 +222,7 @@ def test_an_answer_to_no_ops_says_so_first() -> None:
     text = said(torch="2.4")
     assert re.match(
         r"\d+ of \d+ recorded ops are deterministic with the settings below; .*; \d+ raise errors; "
-        r"\d+ depend on the details below; .*\. Name yours with --ops\. ",
+        r"\d+ depend on the details below; .*\. To ask about your ops only: --ops\. ",
         text,
     )
     assert text.index("Top of the program") < text.index("nondeterministic; no setting fixes it")
@@ -301,7 +301,7 @@ def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     verdict = text.partition(" PyTorch 2.4 (")[0]
     assert verdict.startswith("3 known sources of nondeterminism in vLLM")
     assert verdict.count(" recorded ops ") == 1
-    assert verdict.endswith(" Name yours with --ops.")
+    assert verdict.endswith(" To ask about your ops only: --ops.")
 
 
 def test_a_name_without_outcomes_points_to_what_to_do() -> None:

@@ -20,19 +20,19 @@ def register(app: typer.Typer) -> None:
         help="For people who write records.", no_args_is_help=True, rich_markup_mode=None
     )
     for command, does in (
-        (new, "Write the template of a record: d9m kb new source pytorch/example."),
+        (new, "Write the template of a record."),
         (
             lint,
-            "Every fault of every record, each with file, line, field, value and what is allowed.",
+            "Find every fault of the records.",
         ),
         (audit, "Compare the records with facts extracted from wheels, both ways."),
-        (collect, "Extract what a framework's wheel says about determinism, for kb/evidence/."),
+        (collect, "Read facts from a wheel, or releases from an index."),
         (
             build,
-            "Compile the records into one file, as the wheel carries it (D9M_KB=FILE uses it).",
+            "Compile the records into one file, for D9M_KB=FILE.",
         ),
         (stats, "How much is known, and what is not."),
-        (mutate, "Break each boundary, solution and outcome in turn: does a golden case notice?"),
+        (mutate, "Break records one by one: does a case notice?"),
         (schema, "Print the JSON Schema of everything that d9m prints as JSON."),
     ):
         group.command(command.__name__, help=does)(command)

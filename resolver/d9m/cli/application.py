@@ -23,15 +23,18 @@ COMMANDS = {
     ),
     "hunt": (
         "d9m.trace.command.hunt",
-        "Run a program again and again: the first op that differs, and its fix.",
+        "Run a program repeatedly to find the first op that differs, and its fix.",
     ),
     "scan": (
         "d9m.scan.command",
-        "Read a project's code and job files: what makes results differ between runs?",
+        "Check how each program of a project is set up: a report card, and errors by line.",
     ),
-    "explain": ("d9m.cli.explain_command", "Recognise an error or warning text, and answer it."),
-    "show": ("d9m.cli.show_command", "One record or op across all versions."),
-    "list": ("d9m.cli.list_command", "Filterable lists of what is known."),
+    "explain": (
+        "d9m.cli.explain_command",
+        "Explain an error, a warning or a complaint in your own words.",
+    ),
+    "show": ("d9m.cli.show_command", "Show an op, setting or record in every version."),
+    "list": ("d9m.cli.list_command", "List what d9m knows: ops, settings, rules and more."),
     "kb": ("d9m.authoring.command", "For people who write records."),
 }
 """Command -> its module, which has a ``register(app)``, and its line in the overview."""
@@ -92,12 +95,12 @@ def _explain_exit(wanted: bool) -> None:
 
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     explain_exit: Annotated[
         bool,
         typer.Option(
-            "--explain-exit", callback=_explain_exit, is_eager=True, help="The table of exit codes."
+            "--explain-exit", callback=_explain_exit, is_eager=True, help="Print the exit codes."
         ),
     ] = False,
 ) -> None:

@@ -84,6 +84,6 @@ def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
 def _read(kb: KnowledgeBase, package: str) -> str:
     first, last = kb.meta.catalogued[package]
     return (
-        f"such a name is not in our catalogue of public names of {package}, {first} to {last}, and "
-        "no record has it"
+        f"{package} {first} to {last} has no public name like it in our lists, and no record "
+        "mentions it"
     )

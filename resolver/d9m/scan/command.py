@@ -112,7 +112,7 @@ def command(
         typer.Option(
             "--fail-on",
             metavar="error|missing|never",
-            help="Exit with 1 for these or worse; missing is --strict.  [default: error]",
+            help="What exits with 1; missing is --strict.  [default: error]",
         ),
     ] = None,
     format_: Annotated[str, output.formats(*FORMATS)] = "text",
@@ -132,7 +132,8 @@ def command(
         bool, typer.Option("--no-cache", help="Read every file anew; write no .d9m_cache.")
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Worker processes; default: as needed.")
+        int | None,
+        typer.Option(metavar="N", min=1, max=256, help="Worker processes; default: as needed."),
     ] = None,
     allow_unknown: Annotated[
         bool, typer.Option("--allow-unknown", help="Exit with 0 instead of 3.")

@@ -271,3 +271,11 @@ def test_a_long_line_is_data(kind: Kind, piece: str) -> None:
     text = f"export A_B=1\n{piece * LONGEST_LINE}\n" + piece * (LONGEST_LINE // len(piece))
     found = facts(kind, text)
     assert all(isinstance(variable, EnvironmentWrite) for variable in found.variables)
+
+
+@pytest.mark.parametrize(
+    "line", ["##SBATCH --ntasks=2", "  #SBATCH --ntasks=2", "echo '#SBATCH'", "#SBATCH"]
+)
+def test_a_job_without_an_option_of_slurm_is_read(line: str) -> None:
+    job = facts("shell", f"#!/bin/bash\n{line}\nsrun python train.py\n")
+    assert [launch.ranks for launch in job.launches] == [""]

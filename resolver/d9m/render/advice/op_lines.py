@@ -388,7 +388,7 @@ def _deciding(sources: Sequence[SourceAnswer]) -> Iterator[str]:
     if len(ways) >= MOST_WAYS and len(options) == 1:
         yield f"name your release: {options.pop()}"
     elif ways:
-        yield f"say which: {' or '.join(list(ways)[:MOST_WAYS])}"
+        yield f"say which you have: {' or '.join(list(ways)[:MOST_WAYS])}"
 
 
 _VERSION = re.compile(r"^(--with [\w-]+=|--\w+ )[\d.]+$")

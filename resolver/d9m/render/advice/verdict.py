@@ -161,7 +161,7 @@ def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
         parts.append(f"{subject} {predicate.one if len(group) == 1 else predicate.many}")
     if not parts:
         return []
-    ask = "" if answer.named_ops or len(groups) == 1 else " Name yours with --ops."
+    ask = "" if answer.named_ops or len(groups) == 1 else " To ask about your ops only: --ops."
     return [f"{'; '.join(parts)}.{ask}"]
 
 
@@ -375,7 +375,7 @@ def _status(answer: Answer, source: SourceAnswer) -> str:
         good = {branch.outcome for branch in source.possible} & set(REPEATS)
         does = fixed if "solved" in good else "absent"
         is_short = 0 < len(where) <= LONGEST_CONDITION
-        return _limited(does, where) if is_short else "dependent on the details below"
+        return _limited(does, where) if is_short else "fixed or not by the details below"
     return fixed if source.outcome == "solved" else _STATUS[source.outcome]
 
 

@@ -210,9 +210,11 @@ def _list(page: Page, explained: Explained) -> None:
     """The symptoms that the text can mean, each with the question that tells it apart."""
     if not explained.candidates:
         return
-    page.line(Span("Which of these is it?", "head"))
-    for one in explained.candidates:
-        page.paragraph(f"{one.question} {one.title}: d9m show {one.id}", "  • ", "    ")
+    rest = explained.candidates[1:] if explained.is_sure else explained.candidates
+    title = "Not that? It may be one of these:" if explained.is_sure else "Which of these is it?"
+    page.line(Span(title, "head"))
+    for one in rest:
+        page.paragraph(f"{one.question} → {one.title} (d9m show {one.id})", "  • ", "    ")
     page.gap()
 
 

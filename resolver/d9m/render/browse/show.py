@@ -48,7 +48,7 @@ def render(kb: KnowledgeBase, showing: Showing, width: int = WIDTH) -> Page:
             _shown(page, kb, shown)
             page.gap()
     for op, names in alike.items():
-        same = f"As {op}" if len(alike) > 1 else "The same"
+        same = f"Same as {op}" if len(alike) > 1 else "Same"
         page.paragraph(f"{same}: {phrases.join(names)}.", "", "  ")
         page.gap()
     if silent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 
@@ -106,9 +107,11 @@ def ranks_of(words: Sequence[str]) -> str:
 
     >>> ranks_of(["--nnodes=2", "--nproc_per_node", "8"]), ranks_of(["-np", "$N"]), ranks_of(["-v"])
     ('16', '?', '')
+    >>> ranks_of([])
+    ''
     """
     given: dict[str, str] = {}
-    for word, after in zip(words, (*words[1:], ""), strict=True):
+    for word, after in itertools.zip_longest(words, words[1:], fillvalue=""):
         option, equals, value = word.partition("=")
         if option in _COUNTS:
             given[_COUNTS[option]] = value if equals else after

@@ -49,7 +49,7 @@ def command(
     steps: Annotated[
         str | None,
         typer.Option(
-            metavar="N|A:B|all", help="End each run after N steps (20), or look at A to B."
+            metavar="N|A:B|all", help="Stop each run after N steps (20), or compare only A to B."
         ),
     ] = None,
     runs: Annotated[
@@ -78,14 +78,16 @@ def command(
     ] = None,
     replay: Annotated[
         bool,
-        typer.Option("--replay/--no-replay", help="Call the op where it begins many times, alone."),
+        typer.Option(
+            "--replay/--no-replay", help="Call the first op that differs many times, alone."
+        ),
     ] = True,
     step_by: recorded_program.StepBy = STEP_BY,
     compiled: recorded_program.Compiled = COMPILED,
     max_size: recorded_program.MaxSize = MOST,
     everything: Annotated[
         bool,
-        typer.Option("--all", "--verbose", "-v", help="Show every cause, even the harmless ones."),
+        typer.Option("--all", "--verbose", "-v", help="Show every cause, harmless ones too."),
     ] = False,
     format_: Annotated[str, output.formats(*FORMATS)] = "text",
     out: output.Out = None,
@@ -93,7 +95,7 @@ def command(
 ) -> None:
     """Run a program twice, look closer at the step that differs, then call its op alone.
 
-    The program's output is mixed in; -o writes the report alone."""
+    The program's own output is printed, too; -o FILE writes only the report."""
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
