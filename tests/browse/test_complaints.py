@@ -17,7 +17,7 @@ from golden import knowledge_base
 class Complaint(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: str
     url: str | None
-    """The thread after which it was written."""
+    """The thread after which it was written, in our own words."""
     options: tuple[str, ...] = ()
     """What ``--with`` names."""
     says: tuple[str | tuple[str, ...], ...] = ()

@@ -165,7 +165,7 @@ def test_a_setting_that_nothing_reads_is_named() -> None:
 
 
 def test_an_op_without_a_record_of_differences_is_named() -> None:
-    text = "Argmax is not deterministic. Applying torch.argmax to equal values goes wrong"
+    text = "torch.argmax is not deterministic where several values are equal"
     subject = explain(knowledge_base(), text, Setup((("torch", "1.1"),))).subject
     assert subject is not None
     assert subject.ops == ["torch.argmax"]

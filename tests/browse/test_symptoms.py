@@ -11,30 +11,23 @@ from golden import KB, knowledge_base
 
 COMPLAINTS = {
     "all-seeds-set": [
-        (
-            "I have set all the seeds (random, numpy, torch) and still get a different loss each "
-            "time "
-            "I run it"
-        ),
-        "Why are my results not reproducible although I fixed the random seed?",
+        "random, numpy and torch are all seeded, and each run still ends with a different loss",
+        "The random seed is fixed, so what keeps my results from being reproducible?",
         "seeded everything but the accuracy varies between runs",
         "torch.manual_seed(0) is set, results still vary",
     ],
     "runs-differ": [
         "jax results differ between runs on gpu",
-        "how do I make my training deterministic in PyTorch",
+        "what makes a PyTorch training deterministic",
     ],
     "same-numbers-in-workers": [
         "each DataLoader worker produces the same np.random numbers",
-        "My numpy augmentations are identical across workers",
+        "every worker makes the same numpy augmentations",
         "all workers return identical random crops",
         "np.random gives duplicate values in different worker processes",
     ],
     "resume-differs": [
-        (
-            "When I resume from a checkpoint the loss is not the same as in the run that was never "
-            "interrupted"
-        ),
+        "the loss after I resume from a checkpoint does not match that of an uninterrupted run",
         "resumed run differs from uninterrupted run",
         "after reloading my checkpoint the training curve is different from the original run",
     ],
@@ -44,7 +37,7 @@ COMPLAINTS = {
         "deterministic mode halves my training speed",
     ],
     "differs-between-machines": [
-        "I get different results on two GPUs, an A100 and an H100",
+        "an A100 and an H100, two GPUs, have different results",
         "same seed and code, but other results on my colleague's machine",
         "the model gives different numbers on the server and on my laptop",
     ],
@@ -55,7 +48,7 @@ COMPLAINTS = {
     ],
     "other-batch-size": [
         "predictions change with the batch size",
-        "why does the output for one sample depend on what else is in the batch",
+        "the output for a sample changes with the other samples of its batch",
         "inference with batch size 1 and 32 do not match",
     ],
     "temperature-zero": [
@@ -63,7 +56,7 @@ COMPLAINTS = {
         "greedy decoding is not deterministic",
     ],
     "jax-on-a-gpu": [
-        "how can I get deterministic behaviour in JAX on a GPU",
+        "can JAX be made deterministic on a GPU",
         "which flag makes jax deterministic",
     ],
     "after-an-upgrade": [
@@ -77,11 +70,11 @@ COMPLAINTS = {
     ],
     "evaluation-differs": [
         "eval results differ from train results on the same batch",
-        "model returns a different output every time I call it on the same input",
+        "each call of the model with the same input has a different output",
         "validation loss is different from the training loss for identical data",
     ],
     "nan-in-empty-memory": [
-        "torch.empty contains NaN since I turned on deterministic algorithms",
+        "since deterministic algorithms are on, torch.empty holds NaN",
         "uninitialised memory holds NaNs since I turned on deterministic algorithms",
     ],
     "other-number-of-gpus": [
