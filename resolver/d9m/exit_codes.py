@@ -1,4 +1,4 @@
-"""The one place that decides how a command ends."""
+"""Which exit code a result has; the codes and their meanings are in `errors.py`."""
 
 from __future__ import annotations
 
