@@ -132,7 +132,62 @@ JOBS = {
     "export PYTHONHASHSEED=random\npython train.py\n": "missing",
     "PYTHONHASHSEED=0\npython train.py\n": "missing",
     "python train.py\n": "missing",
+    "(export PYTHONHASHSEED=0)\npython train.py\n": "unknown",
+    "echo x | export PYTHONHASHSEED=0\npython train.py\n": "unknown",
+    "export PYTHONHASHSEED=0 | cat\npython train.py\n": "unknown",
+    "setup() {\n  export PYTHONHASHSEED=0\n}\npython train.py\n": "unknown",
+    "setup() {\n  export PYTHONHASHSEED=0\n}\nsetup\npython train.py\n": "ok",
+    "export PYTHONHASHSEED=0\nenv -i python train.py\n": "unknown",
+    "export PYTHONHASHSEED=0\nenv -i PYTHONHASHSEED=0 python train.py\n": "ok",
+    "export PYTHONHASHSEED=0\nsudo python train.py\n": "unknown",
+    "export PYTHONHASHSEED=0\nsudo -E python train.py\n": "ok",
+    "export PYTHONHASHSEED=0\nsrun --export=NONE python train.py\n": "unknown",
+    "export PYTHONHASHSEED=0\npython -I train.py\n": "unknown",
+    "PYTHONHASHSEED=0 python -uE train.py\n": "unknown",
 }
+
+FLAGGED = (
+    "import os\nimport torch\n{before}os.environ['CUBLAS_WORKSPACE_CONFIG'] = ':4096:8'\n{after}"
+)
+LATER = (
+    "torch.use_deterministic_algorithms(True)\ntorch.nn.Linear(1, 1)(torch.ones(1)).backward()\n"
+)
+
+
+@pytest.mark.parametrize(("before", "expected"), [("", "ok"), ("x = torch.randn(1)\n", "unknown")])
+def test_a_variable_that_code_sets_after_its_reader_ran_is_asked_about(
+    before: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = FLAGGED.format(before=before, after=LATER)
+    files = {"requirements.txt": "torch==2.4.1\n", "train.py": train}
+    assert _statuses(tmp_path, monkeypatch, files)["flag"] == expected
+
+
+@pytest.mark.parametrize("seed", ["-1", "4294967296", "1.5", "time.time()"])
+def test_a_seed_that_a_generator_may_refuse_is_not_green(
+    seed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"train.py": "import time\n" + GREEN.replace("seed(1)", f"seed({seed})")}
+    assert _statuses(tmp_path, monkeypatch, files)["seeds"] != "ok"
+
+
+def test_an_argument_with_the_name_of_a_setting_decides_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "requirements.txt": "torch==2.1.2\nlightning==2.1.3\n",
+        "train.py": "import lightning as L\nL.seed_everything(1)\n"
+        "L.Trainer(deterministic=True, benchmark=True).fit(model)\n",
+    }
+    assert _statuses(tmp_path, monkeypatch, files)["cuDNN"] == "unknown"
+
+
+def test_a_call_out_of_sight_that_may_seed_is_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unseen = "from lab import seed_all\nseed_all(1)"
+    files = {"train.py": GREEN.replace("torch.manual_seed(1)", unseen)}
+    assert _statuses(tmp_path, monkeypatch, files)["seeds"] == "unknown"
 
 
 @pytest.mark.parametrize("job", JOBS)

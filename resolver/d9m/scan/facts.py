@@ -69,6 +69,8 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     variables: dict[str, str | None] = {}
     """Set for this command alone; None where the text does not say the value."""
     place: Spot
+    drops: str | None = None
+    """How the variables begin that do not reach the program, as after ``env -i``; empty for all."""
 
 
 class Import(msgspec.Struct, frozen=True, array_like=True):

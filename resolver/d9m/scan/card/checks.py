@@ -239,8 +239,9 @@ class CardLines:
         others = bool(parts)
         parts += self._set_nowhere(nowhere)
         library = self._seeding_library() if status == "missing" and nowhere else ""
-        if library and not others:
-            return _check("card-seeds", "unknown", f"{parts[0]}; does {library} seed?")
+        asked = library or (self._unseen_seeding() if status == "missing" and nowhere else "")
+        if asked and not others:
+            return _check("card-seeds", "unknown", f"{parts[0]}; does {asked} seed?")
         return _check("card-seeds", status, "; ".join(parts), first)
 
     def _set_nowhere(self, settings: Sequence[str]) -> list[str]:
@@ -272,6 +273,16 @@ class CardLines:
             if package.kind == "framework" and name not in known:
                 found.append(package.title)
         return found
+
+    def _unseen_seeding(self) -> str:
+        """Return a call whose name says that it seeds, and whose code is not here."""
+        scopes = (each for facts in self._program.files.values() for each in facts.scopes)
+        own = {each.name.rpartition(".")[2] for each in scopes}
+        for path, facts in self._program.files.items():
+            for line, name in facts.may_seed:
+                if name not in own:
+                    return f"{name}() ({self._project.spot(path, line)})"
+        return ""
 
     def _seeding_library(self) -> str:
         """Return a library of the program that has calls which seed, and may do so unasked."""

@@ -11,6 +11,7 @@ from d9m.scan.facts import WITHOUT_EFFECT, FileFacts, Launch
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 
+NOT_PASSED_ON = "but the command does not pass it on"
 NOT_EVERYWHERE = "not in every job that starts it"
 
 
@@ -66,8 +67,10 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
 def _given(job: FileFacts, launch: Launch, name: str) -> Made | None:
     """Return the value that a command gets from its file or of its own; None for none."""
     line = launch.place.line
+    lost = launch.drops is not None and name.startswith(launch.drops)
     if name in launch.variables:
-        return Made(launch.variables[name], job.path, line)
+        doubt = NOT_PASSED_ON if lost and launch.drops else ""
+        return Made(launch.variables[name], job.path, line, doubt)
     in_order = job.kind not in ("docker", "yaml")
     lines = {each.place.line for each in job.launches}
     found: list[Made] = []
@@ -80,7 +83,8 @@ def _given(job: FileFacts, launch: Launch, name: str) -> Made | None:
         if write.how == "unset":
             found.clear()
             continue
-        doubt = "only under a condition" if write.arms else ""
+        doubt = "only under a condition or in a subshell" if write.arms else ""
+        doubt = NOT_PASSED_ON if lost else doubt
         found.append(Made(write.value, job.path, write.place.line, doubt))
     if job.kind == "yaml" and (len(job.launches) > 1 or len(found) > 1):
         found = [msgspec.structs.replace(each, doubt="in a part of the file") for each in found]

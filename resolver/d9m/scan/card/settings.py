@@ -19,6 +19,15 @@ from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack
 
+FROM_CHANCE = "from a value that differs between runs"
+
+_ARITHMETIC = re.compile(r"[-+\d][-+\d\s.*()_e]*")
+
+
+def _is_seed(value: str) -> bool:
+    """Whether every generator takes a number: NumPy's takes the least, 32 bits without a sign."""
+    return value.replace("_", "").isdigit() and int(value) < 1 << 32
+
 
 class SettingState(msgspec.Struct, frozen=True):
     """Whether a program makes a setting as advised, and the place that decides it."""
@@ -70,6 +79,9 @@ class ProgramSettings:
         if step.kind in ("unset", "avoid"):
             return SettingState("missing", bad[0], True) if bad else SettingState("ok")
         certain = [made for made in good if not made.doubt and not made.warns]
+        differing = [made for made in good if made.doubt == FROM_CHANCE]
+        if differing and not bad:
+            return SettingState("unknown", differing[0])
         if bad:
             is_sure = not good and any(not made.doubt and made.value for made in bad)
             return SettingState("missing" if is_sure else "unknown", bad[0], True)
@@ -120,8 +132,10 @@ class ProgramSettings:
             doubt = doubt or "not in every release"
         if effect.helper is not None and call is not None:
             known = arguments(effect.by.partition("(")[2].rpartition(")")[0]).positional
-            if len(call.positional) > len(known):
+            own = effect.setting.rpartition(".")[2] in call.keywords
+            if own or len(call.positional) > len(known):
                 doubt = doubt or "if its arguments say so"
+        doubt = doubt or self._doubt_of_time(effect)
         value = effect.value
         if effect.any_value and call is not None:
             value = next(iter((*call.positional, *call.keywords.values())), None)
@@ -136,13 +150,29 @@ class ProgramSettings:
             effect.warns,
         )
 
+    def _doubt_of_time(self, effect: Effect) -> str:
+        """Return what may have read a variable before code sets it."""
+        if effect.write is None:
+            return ""
+        facts, vocabulary = self._program.files[effect.path], self._project.vocabulary
+        settings = {each.place.line for each in self._project.effects[effect.path]}
+        readers = dict(self._stack.packages)
+        for call in facts.calls:
+            is_before = call.scope == effect.scope and call.place.line < effect.place.line
+            reads = vocabulary.package(call.name.partition(".")[0]) in readers
+            if is_before and reads and call.place.line not in settings:
+                return f"after {call.name}()"
+        return ""
+
     def _doubt_of_seed(self, effect: Effect, value: str | None) -> str:
         """Return why a value may differ between runs: it is drawn, or None unless it is typed."""
         vocabulary = self._project.vocabulary
         made_from = effect.call.made_from if effect.call is not None else ()
         chance, draws = vocabulary.marks("chance"), vocabulary.marks("draws")
         if any(name in chance or name in draws for name in made_from):
-            return "from a value that differs between runs"
+            return FROM_CHANCE
+        if _ARITHMETIC.fullmatch(value or "") and not _is_seed(value or ""):
+            return "with a value that not every generator takes"
         name = (value or "").rpartition(".")[2]
         if (effect.scope, name) in self._program.files[effect.path].none_by_default:
             return "and its seed is None by default"

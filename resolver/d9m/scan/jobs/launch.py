@@ -141,4 +141,22 @@ def _program(
         ranks=ranks_of(words[:at]) if launcher else "",
         variables=dict(variables),
         place=place,
+        drops=_dropped(words[:at]),
     )
+
+
+def _dropped(words: Sequence[str]) -> str | None:
+    """Return how the variables begin that a command takes from its program; empty for all.
+
+    >>> _dropped(["env", "-i", "python"]), _dropped(["python", "-I"]), _dropped(["python", "-u"])
+    ('', 'PYTHON', None)
+    """
+    names = [word.rpartition("/")[2] for word in words]
+    text = " ".join(names)
+    clears = names[:1] == ["env"] and {"-i", "-", "--ignore-environment"} & set(names)
+    sudo = "sudo" in names and not re.search(r" (?:-\w*E|--preserve-env)", text)
+    if clears or sudo or re.search(r"--export[= ](?:NONE|NIL)\b", text):
+        return ""
+    at = next((place for place, word in enumerate(words) if _PYTHON.fullmatch(word)), len(words))
+    ignores = any(re.fullmatch(r"-[a-zA-Z]*[EI][a-zA-Z]*", word) for word in words[at + 1 :])
+    return "PYTHON" if ignores else None

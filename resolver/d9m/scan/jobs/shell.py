@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -20,7 +21,7 @@ _DECLARATIONS = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _LEADING = frozenset(
     {
         "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "exec", "nohup",
-        "sudo", "command",
+        "command",
     }
 )  # fmt: skip
 """Words of the shell, and commands, after which the command proper begins."""
@@ -48,7 +49,7 @@ def joined(jobs: Sequence[Job]) -> Job:
 
 def read_shell(text: str, first_line: int = 1, first_column: int = 1) -> Job:
     """The variables and launches of a script, or of a piece of one that begins at this place."""
-    reader = _Script()
+    reader = _Script(_uncalled_functions(text, first_line))
     for command in commands(text, first_line, first_column):
         reader.read(command)
     job = reader.job()
@@ -60,6 +61,26 @@ def read_shell(text: str, first_line: int = 1, first_column: int = 1) -> Job:
         known = launch.ranks or launch.launcher != "srun"
         launches.append(launch if known else msgspec.structs.replace(launch, ranks=ranks))
     return Job((*_slurm_options(text, first_line), *job.variables), tuple(launches))
+
+
+_FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\([ \t]*\)\s*\{", re.MULTILINE)
+
+_FUNCTION_END = re.compile(r"^[ \t]*\}|\}[ \t]*$", re.MULTILINE)
+
+
+def _uncalled_functions(text: str, first_line: int) -> list[range]:
+    """Return the lines of each function of a script that no command of it calls."""
+    definitions = [*_FUNCTION.finditer(text)]
+    names = Counter(command[0].text for command in commands(text))
+    names.subtract(match[1] for match in definitions)
+    found: list[range] = []
+    for match in definitions:
+        if names[match[1]] <= 0:
+            end = _FUNCTION_END.search(text, match.end())
+            first = first_line + text.count("\n", 0, match.start(1))
+            last = first_line + text.count("\n", 0, end.start() if end else len(text))
+            found.append(range(first, last + 1))
+    return found
 
 
 def read_one_shot(text: str, first_line: int = 1, first_column: int = 1) -> Job:
@@ -89,7 +110,7 @@ def _may_be_read(text: str) -> bool:
 
 
 _TOOLS = frozenset(
-    (*_DECLARATIONS, *_LEADING, ".", "apk", "apt", "apt-get", "cat", "cd", "chmod", "chown",
+    (*_DECLARATIONS, *_LEADING, "sudo", ".", "apk", "apt", "apt-get", "cat", "cd", "chmod", "chown",
      "conda", "cp", "curl", "dpkg", "echo", "find", "fi", "git", "grep", "hash", "ldconfig", "ln",
      "ls", "mamba", "mkdir", "mv", "pip", "pip3", "printenv", "printf", "rm", "sed", "set", "sleep",
      "source", "tar", "tee", "touch", "true", "unset", "unzip", "wget", "which", "yum")
@@ -100,7 +121,11 @@ _TOOLS = frozenset(
 class _Script:
     """One script as it is read, command by command."""
 
-    def __init__(self) -> None:
+    def __init__(self, uncalled: Sequence[range]) -> None:
+        """`uncalled`: the lines of functions that no command calls."""
+        self._uncalled = uncalled
+        self._is_apart = False
+        """Whether the shell of the present command ends with it."""
         self._variables: list[EnvironmentWrite] = []
         self._launches: list[Launch] = []
         self._exported: set[str] = set()
@@ -120,6 +145,7 @@ class _Script:
         return Job(tuple(found), tuple(self._launches))
 
     def read(self, command: list[Word]) -> None:
+        self._is_apart = command[0].in_subshell
         for word in command:
             self._used.update(re.findall(r"\$\{?([A-Za-z_]\w*)", word.raw))
         while command and command[0].text in (*_LEADING, *_OPENS, *_CLOSES):
@@ -198,7 +224,8 @@ class _Script:
     def _write(
         self, place: Spot, name: str, value: str | None, how: Written, copies: str = ""
     ) -> None:
-        arms = ((0, 0),) if self._conditions > 0 else ()
+        never = any(place.line in lines for lines in self._uncalled)
+        arms = ((0, 0),) if self._conditions > 0 or self._is_apart or never else ()
         written = EnvironmentWrite(
             name=name, value=value, how=how, place=place, copies=copies, arms=arms
         )

@@ -36,6 +36,8 @@ class Word(msgspec.Struct, frozen=True):
     raw: str
     line: int
     column: int
+    in_subshell: bool = False
+    """Whether its shell ends with its command: in ``( … )`` or in a pipe."""
 
     @property
     def is_known(self) -> bool:
@@ -60,7 +62,8 @@ def commands(text: str, first_line: int = 1, first_column: int = 1) -> Iterator[
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     command: list[Word] = []
     documents: list[str] = []
-    at = 0
+    at = depth = 0
+    piped = False
     while at < len(text):
         token = _TOKEN.match(text, at)
         assert token is not None
@@ -68,15 +71,21 @@ def commands(text: str, first_line: int = 1, first_column: int = 1) -> Iterator[
         if token["word"] is not None:
             line = bisect_right(starts, token.start()) - 1
             column = token.start() - starts[line] + (first_column if line == 0 else 1)
-            command.append(Word(unquoted(token[0]), token[0], line + first_line, column))
+            place = (line + first_line, column, piped or depth > 0)
+            command.append(Word(unquoted(token[0]), token[0], *place))
         elif token["document"] is not None:
             documents.append(token["tag"])
         elif token["redirect"] is not None:
             at = _after_target(text, at)
         elif token["newline"] is not None or token["end"] is not None:
+            piped_into = token[0] == "|"
+            if command and piped_into:
+                command = [msgspec.structs.replace(each, in_subshell=True) for each in command]
             if command:
                 yield command
+                piped = piped_into
             command = []
+            depth = max(0, depth + (token[0] == "(") - (token[0] == ")"))
             if token["newline"] is not None:
                 for tag in documents:
                     at = _after_document(text, at, tag)

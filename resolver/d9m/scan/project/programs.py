@@ -63,6 +63,8 @@ def given(facts: FileFacts, launch: Launch) -> dict[str, GivenValue]:
             found.pop(write.name, None)
         else:
             found[write.name] = GivenValue(facts.path, write.place, write.value)
+    if launch.drops is not None:
+        found = {name: each for name, each in found.items() if not name.startswith(launch.drops)}
     for name, value in launch.variables.items():
         if value is None:
             found.pop(name, None)
