@@ -52,7 +52,7 @@ def synthetic(size: int) -> Records:
     ]
     assert len(loaded) == size
     facts = {"training": records.Fact(title="Training", values=["true", "false"], default="true")}
-    return Records(Path(), "2026-01-01", facts, loaded, [])
+    return Records(Path(), facts, loaded, [])
 
 
 def _loaded(kind: str, id_: str, record: Any) -> Loaded:

@@ -40,7 +40,7 @@ def test_the_first_question_is_answered_from_any_directory(
 ) -> None:
     done = installations[way].run(*QUESTION, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("Both ops repeat with tfdeterminism.patch (TDP).")
+    assert done.stdout.startswith("Both ops are deterministic with tfdeterminism.patch (TDP).")
 
 
 def test_every_installation_gives_the_same_json(

@@ -36,6 +36,7 @@ PAGES_OF = {
     "ingredients": "ingredients",
     "helpers": "helpers",
     "errors": "errors",
+    "symptoms": "symptoms",
     "pull_requests": "pull-requests",
     "issues": "issues",
     "versions": "versions",

@@ -101,7 +101,7 @@ def test_equal_runs_are_equal_and_the_answer_says_what_ran(plain: Recorded) -> N
     again = recorded("again", "none")
     code, found = json_diff(plain, again)
     assert (code, found["same"], plain.stdout) == (0, True, again.stdout)
-    assert any(note.startswith("Functions of JAX ran op by op") for note in found["notes"])
+    assert any(note.startswith("JAX functions ran op by op") for note in found["notes"])
 
 
 def test_noise_in_a_loop_is_the_only_cause() -> None:
@@ -111,9 +111,7 @@ def test_noise_in_a_loop_is_the_only_cause() -> None:
     assert cause["source"]["line"] == line("jax.pure_callback(")
     assert (cause["phase"], cause["module"], cause["count"]) == ("fwd", "train", 3)
     assert cause["reaches"]["outputs"] == 0
-    assert cause["hints"][0] == (
-        "It calls draw, a function of the program that returns other values."
-    )
+    assert cause["hints"][0] == ("It calls draw, a function of the program whose results differ.")
     assert cause["records"] == ["seeds"]
     assert cause["inherited"] == 5, "a sum and a product a turn, but for the first product"
 

@@ -112,14 +112,14 @@ def build(symptoms: Mapping[str, Symptom], words: Words) -> SymptomIndex:
     """Return the index of all symptoms."""
     tokens = Tokens(words)
     fields = [_fields(tokens, symptom) for symptom in symptoms.values()]
-    having = Counter(token for each in fields for token in set[str]().union(*each.values()))
+    having = Counter(token for each in fields for token in sorted(set[str]().union(*each.values())))
     weights = {token: _weight(token, number, len(fields)) for token, number in having.items()}
     count = max(1, len(fields))
     means = {name: sum(each[name].total() for each in fields) / count or 1.0 for name in WEIGHTS}
     scores: dict[str, list[tuple[int, float]]] = {}
     phrases: list[Phrase] = []
     for place, (symptom, field) in enumerate(zip(symptoms.values(), fields, strict=True)):
-        for token in set[str]().union(*field.values()):
+        for token in sorted(set[str]().union(*field.values())):
             often = sum(_often(name, field[name], token, means) for name in WEIGHTS)
             adds = weights[token] * often * (SATURATION + 1) / (often + SATURATION)
             scores.setdefault(token, []).append((place, round(adds, 4)))
