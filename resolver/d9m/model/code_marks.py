@@ -20,10 +20,6 @@ class Loader(Conditional, frozen=True, kw_only=True):
     """With that, those that decide which elements it takes, and when."""
     generator: str
     """What draws the order."""
-    own_generator: str
-    """The argument that gives it one of its own, as written."""
-    worker_seed: str
-    """In a worker: a seed of its own, the same in every run, for other libraries."""
     when: When = {}
     """Releases in which it takes a generator."""
 
@@ -58,10 +54,6 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     """
     plays: list[str] = []
     """Methods of an environment that draw from its generator."""
-    copied_to_workers: When | None = None
-    """Where every worker of a loader starts with a copy of the global generator."""
-    seeded_in_workers: When | None = None
-    """Where every worker of a loader seeds it, with a number that the loader draws."""
     loaders: dict[str, Loader] = {}
     models: list[str] = []
     """Classes whose objects draw their weights when they are made."""

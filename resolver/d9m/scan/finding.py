@@ -7,13 +7,11 @@ from typing import Literal, TypeAlias
 import msgspec
 
 Severity: TypeAlias = Literal["error", "missing", "place"]
+"""An error is certain; what is missing belongs to the report card of a program; at a place order or
+chance enters, and there is no verdict.
+"""
 Family: TypeAlias = Literal["settings", "seeds", "order", "ops", "files", "program"]
 Confidence: TypeAlias = Literal["sure", "likely"]
-
-SEVERITIES: tuple[Severity, ...] = ("place", "missing", "error")
-"""Mildest first. An error is certain; what is missing belongs to the report card of a program; at a
-place order or chance enters, and there is no verdict.
-"""
 
 
 class Spot(msgspec.Struct, frozen=True, array_like=True, order=True):

@@ -32,9 +32,6 @@ MOST_OPS = 12
 MOST_WAYS = 3
 """Questions that a hint offers."""
 
-MOST_SUSPECTS = 4
-"""Causes of a package in an answer to a report."""
-
 MOST_CAUSES = 2
 """Causes of one op that its settings remove, named below it."""
 
@@ -113,20 +110,6 @@ def write_causes(page: Page, answer: Answer, op: OpAnswer) -> None:
         if not cases.fit_in_a_sentence(found):
             cases.write(page, found, "      ", USUAL.cases)
         _write_hints(page, _workarounds(answer, [source]), USUAL)
-
-
-def write_suspects(page: Page, answer: Answer) -> None:
-    """Write a line for each cause on record of what is asked about; those of packages first."""
-    own = {source.id: source for source in _of_packages(answer)}
-    sources = {**own, **answer.advice.sources()}.values()
-    found = [each for each in sources if each.outcome not in NEVER_DIFFERS or each.otherwise]
-    for source in found[:MOST_SUSPECTS]:
-        _package_line(page, answer, source, USUAL)
-        if source.outcome not in NEVER_DIFFERS:
-            _write_hints(page, _assumptions(answer, source.otherwise), USUAL)
-    if len(found) > MOST_SUSPECTS:
-        page.paragraph(f"{len(found) - MOST_SUSPECTS} more: d9m advise", "    ", style="dim")
-    page.gap()
 
 
 def _of_packages(answer: Answer) -> list[SourceAnswer]:

@@ -236,21 +236,6 @@ class Project:
             for name, set_to in given(self.files[job], launch).items()
         )
 
-    def switch_for(self, program: Program) -> str | None:
-        """The statement of the switch that a program could turn on."""
-        stack = self.world_of(program)
-        for name, (_label, solution) in self.knowledge.switches().items():
-            setting = self.kb.settings[name]
-            turn = next(turn for turn in solution.settings if turn.set == name)
-            if setting.kind != "python":
-                continue
-            held = self.home(name) in dict(stack.packages)
-            conditions = (setting.condition, turn.condition)
-            if held and all(self.questions.surely_holds(stack, when) for when in conditions):
-                value = turn.to[0] if turn.to else ""
-                return (setting.statement or name).replace("{value}", value)
-        return None
-
     # --- variables ---------------------------------------------------------------------
 
     def writes(self) -> Iterator[tuple[str, EnvironmentWrite]]:
