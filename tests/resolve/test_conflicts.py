@@ -1,4 +1,4 @@
-"""Layers that want one knob turned differently: the choices, what each costs, and other scopes."""
+"""Layers that want different values of one setting: the choices, what each costs, other scopes."""
 
 from __future__ import annotations
 

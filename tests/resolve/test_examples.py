@@ -21,6 +21,7 @@ from d9m.resolve import (
     applied_sources,
     call_arguments,
     decide,
+    deviations,
     evaluate,
     helper_calls,
     helper_effects,
@@ -28,12 +29,11 @@ from d9m.resolve import (
     needs,
     op_lookup,
     op_names,
-    otherwise,
     plain_statements,
     resolver,
     rules,
     unknown_ops,
-    ways_out,
+    workarounds,
 )
 
 KB = knowledge_base()
@@ -76,9 +76,9 @@ def test_example_of_evaluate() -> None:
     assert (found.outcome, directions) == ("solved", ["backward"])
 
 
-def test_example_of_otherwise() -> None:
+def test_example_of_deviations() -> None:
     """An assumption, and the outcome in each world -> where a worse outcome hides."""
-    found = otherwise.deviations(
+    found = deviations.deviations(
         {"compiled": (Cell("false", name="false"), Cell("true", name="true"))},
         {"compiled": "false"},
         lambda world: "unsolved" if world["compiled"] == "true" else "solved",
@@ -166,11 +166,11 @@ def test_example_of_resolver() -> None:
     assert advice.settings.env == {"FRAME_SEED": "0", "FRAME_WORKSPACE": ":8"}
 
 
-def test_example_of_ways_out() -> None:
+def test_example_of_workarounds() -> None:
     """An advice -> the same with the settings of workarounds; unchanged where all is solved."""
     advice = ask("frame=1.1", "conv")
     sources = [source for op in advice.ops for source in op.sources]
-    assert ways_out.with_ways_out(advice, sources) == advice
+    assert workarounds.with_workarounds(advice, sources) == advice
 
 
 def test_example_of_call_arguments() -> None:

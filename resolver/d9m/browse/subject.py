@@ -20,7 +20,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import NEVER_DIFFERS, Advice
 from d9m.model.records import Scope
 from d9m.model.settings import Step
-from d9m.resolve.ways_out import with_ways_out
+from d9m.resolve.workarounds import with_workarounds
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -161,7 +161,7 @@ def _subject(
     newest: Collection[str] = (),
 ) -> Subject:
     if ops or packages:
-        advice = with_ways_out(advice, advice.sources().values())
+        advice = with_workarounds(advice, advice.sources().values())
     steps = [step for step in advice.steps if step.covered_by is None]
     made = {
         step.name: named.in_code[step.name].line

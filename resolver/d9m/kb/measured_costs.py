@@ -63,7 +63,7 @@ class Timed(msgspec.Struct, frozen=True):
         return found
 
     def made(self, setting: Setting, values: Sequence[str]) -> bool:
-        """Whether the advised arm of the run turned a knob to one of the values."""
+        """Whether the advised arm of the run set a setting to one of the values."""
         text, own = setting.statement, self.run.settings
         if text is not None:
             return any(text.replace("{value}", value) in own for value in values or ("",))
@@ -127,7 +127,7 @@ def of_solutions(
 
 
 def _made(one: Timed, solution: Solution, settings: Mapping[str, Setting]) -> bool:
-    """Whether the advised arm turned every knob that the solution turns there."""
+    """Whether the advised arm made every setting of the solution there."""
     world = one.world()
     turns = [turn for turn in solution.settings if turn.set and turn.condition.holds(world)]
     return bool(turns) and all(one.made(settings[turn.name], turn.to) for turn in turns)

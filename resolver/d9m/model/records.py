@@ -120,7 +120,7 @@ class Caution(Conditional, frozen=True, kw_only=True):
 
 
 class SettingChange(Conditional, frozen=True, kw_only=True):
-    """One knob turned: exactly one of ``set`` (to the first value everyone accepts) and
+    """One setting changed: exactly one of ``set`` (to the first value everyone accepts) and
     ``unset``.
     """
 
@@ -251,7 +251,7 @@ class Solution(Conditional, frozen=True, kw_only=True):
 
 
 class Setting(Conditional, frozen=True, kw_only=True):
-    """One knob: what is true of it whoever turns it."""
+    """One setting: what is true of it wherever it is made."""
 
     name: str
     kind: Literal["env", "python", "flag", "config", "install", "code"]
@@ -281,7 +281,7 @@ class Setting(Conditional, frozen=True, kw_only=True):
     effect: Literal["always", "never"] = "always"
     """``never``: a name in circulation that nothing reads."""
     instead: str | None = None
-    """The knob that was meant."""
+    """The setting that was meant."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
     needs: dict[str, str] = {}

@@ -101,7 +101,7 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """One knob that several want turned differently."""
+    """One setting for which several ask different values."""
 
     name: str
     between: list[str]

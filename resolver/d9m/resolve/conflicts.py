@@ -49,48 +49,48 @@ def _with_scope(
 
     def together(labels: frozenset[str]) -> tuple[SettingConflict, ...]:
         further = turned(kb, environment, labels, wanted)
-        knobs = {demand.setting.name for demand in further}
-        shared = [demand for demand in own.demands if demand.setting.name in knobs]
-        return merge([*shared, *further]).contests
+        names = {demand.setting.name for demand in further}
+        shared = [demand for demand in own.demands if demand.setting.name in names]
+        return merge([*shared, *further]).conflicts
 
     labels = choose(wanted, lambda labels: not together(labels))
-    contests = together(labels)
-    if not contests:
+    conflicts = together(labels)
+    if not conflicts:
         return
     within = (
-        *merge(own.demands).contests,
-        *merge(turned(kb, environment, labels, wanted)).contests,
+        *merge(own.demands).conflicts,
+        *merge(turned(kb, environment, labels, wanted)).conflicts,
     )
-    known = {contest.name for contest in within}
+    known = {conflict.name for conflict in within}
     both = Chosen(own.labels | labels, [*own.wanted, *wanted], ())
-    for contest in contests:
-        if contest.name not in known:
-            yield priced(kb, environment, contest, both, scope)
+    for conflict in conflicts:
+        if conflict.name not in known:
+            yield priced(kb, environment, conflict, both, scope)
 
 
 def priced(
     kb: KnowledgeBase,
     environment: Environment,
-    contest: SettingConflict,
+    conflict: SettingConflict,
     chosen: Chosen,
     scope: Scope,
 ) -> Conflict:
-    """The choices that a contest leaves, each with its cost; one of them may be to run two
+    """The choices that a conflict leaves, each with its cost; one of them may be to run two
     separate programs.
     """
-    sides = _sides(contest)
+    sides = _sides(conflict)
     choices: list[str] = []
     costs: list[str] = []
     for side, values in sides.items():
         choices.append(f"for {_listed(kb, side)}: {' or '.join(values)}")
-        costs.append(_cost(kb, environment, side, contest, chosen))
-    homes = dict.fromkeys(home for by in contest.parties if (home := _home(kb, by)) is not None)
+        costs.append(_cost(kb, environment, side, conflict, chosen))
+    homes = dict.fromkeys(home for by in conflict.parties if (home := _home(kb, by)) is not None)
     packages = [kb.packages[home] for home in homes]
     if len(packages) > 1 and any(package.kind == "application" for package in packages):
         titles = " and ".join(package.title for package in packages)
         choices.append(f"separate environments for {titles}")
         costs.append("loses nothing; start each program with its own settings")
-    return Conflict(contest.name, list(contest.parties), choices, costs, scope)
+    return Conflict(conflict.name, list(conflict.parties), choices, costs, scope)
 
 
 def party(kb: KnowledgeBase, by: str) -> str:
@@ -108,12 +108,12 @@ def _listed(kb: KnowledgeBase, side: Sequence[str]) -> str:
     return " and ".join(party(kb, by) for by in side)
 
 
-def _sides(contest: SettingConflict) -> dict[tuple[str, ...], list[str]]:
+def _sides(conflict: SettingConflict) -> dict[tuple[str, ...], list[str]]:
     """Parties that one value suits, as many as possible together, with all such values."""
     by_value: dict[str, tuple[str, ...]] = {}
-    for values in contest.parties.values():
+    for values in conflict.parties.values():
         for value in values:
-            suited = (by for by, accepted in contest.parties.items() if value in accepted)
+            suited = (by for by, accepted in conflict.parties.items() if value in accepted)
             by_value[value] = tuple(suited)
     sides: dict[tuple[str, ...], list[str]] = {}
     for value, side in by_value.items():
@@ -126,13 +126,13 @@ def _cost(
     kb: KnowledgeBase,
     environment: Environment,
     side: Sequence[str],
-    contest: SettingConflict,
+    conflict: SettingConflict,
     chosen: Chosen,
 ) -> str:
     """Return what it costs to do as some parties want: the sources that the others cover, and the
     price of theirs.
     """
-    others = [by for by in contest.parties if by not in side]
+    others = [by for by in conflict.parties if by not in side]
     lost: dict[str, None] = {}
     naming = by_label(chosen.wanted)
     for by in others:

@@ -18,7 +18,7 @@ from d9m.model.op_syntax import Direction
 from d9m.model.records import Default, Labels, Outcome
 from d9m.model.versions import Candidates, key
 from d9m.model.when import Clause, World
-from d9m.resolve.otherwise import deviations
+from d9m.resolve.deviations import deviations
 from d9m.resolve.rules import NOT_MET, Basis, Rules, Verdict, rules, unverified
 
 

@@ -47,17 +47,17 @@ def with_calls(
     if not used:
         return merged
     steps = merged.steps
-    contests = list(merged.contests)
+    conflicts = list(merged.conflicts)
     for by in used:
         kept: list[Step] = []
         for step in steps:
             made = _made(kb, environment, by, step)
             if made is not None and made.contradicts:
-                contests.append(_contest(by, step, made))
+                conflicts.append(_contest(by, step, made))
             else:
                 kept.append(_marked(kb, step, by, made))
         steps = tuple(kept)
-    return Merged(steps, tuple(contests))
+    return Merged(steps, tuple(conflicts))
 
 
 def _marked(kb: KnowledgeBase, step: Step, by: Call, made: CallEffect | None) -> Step:

@@ -44,7 +44,7 @@ class SettingConflict(msgspec.Struct, frozen=True):
 
 class Merged(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
-    contests: tuple[SettingConflict, ...]
+    conflicts: tuple[SettingConflict, ...]
 
 
 def demands(
@@ -74,17 +74,17 @@ def both(first: Sequence[Clause], second: Sequence[Clause]) -> tuple[Clause, ...
 def merge(wanted: Sequence[Demand]) -> Merged:
     """Return a step for every setting, in the order of the work, without conflicting ones."""
     steps: list[Step] = []
-    contests: list[SettingConflict] = []
-    knobs: dict[str, list[Demand]] = {}
+    conflicts: list[SettingConflict] = []
+    by_setting: dict[str, list[Demand]] = {}
     for demand in wanted:
-        knobs.setdefault(demand.setting.name, []).append(demand)
-    for name, all_ in knobs.items():
+        by_setting.setdefault(demand.setting.name, []).append(demand)
+    for name, all_ in by_setting.items():
         for group, values in _compatible(all_):
             if values is None:
-                contests.append(_contest(name, group))
+                conflicts.append(_conflict(name, group))
             elif not all(demand.automatic for demand in group):
                 steps.append(_step(group, values))
-    return Merged(tuple(sorted(steps, key=place)), tuple(contests))
+    return Merged(tuple(sorted(steps, key=place)), tuple(conflicts))
 
 
 _Group: TypeAlias = tuple[list[Demand], tuple[str, ...] | None]
@@ -154,7 +154,7 @@ def _united(group: Sequence[Demand]) -> tuple[str, ...] | None:
     return items if len(named) == len(set(named)) else None
 
 
-def _contest(name: str, group: Sequence[Demand]) -> SettingConflict:
+def _conflict(name: str, group: Sequence[Demand]) -> SettingConflict:
     parties: dict[str, tuple[str, ...]] = {}
     for demand in group:
         accepted = ABSENT if demand.accepted is None else demand.accepted

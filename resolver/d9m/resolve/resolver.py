@@ -80,7 +80,7 @@ def resolve(
         )
 
     already = helper_effects.solutions_made(kb, environment, wanted, used, found)
-    chosen = choose(wanted, lambda labels: not plan(labels)[1].contests, already)
+    chosen = choose(wanted, lambda labels: not plan(labels)[1].conflicts, already)
     own, whole = plan(chosen)
     answered = [
         *zip(items, judged),
@@ -99,7 +99,7 @@ def resolve(
         outcome=worst(outcomes),
         settings=total(whole.steps),
         steps=list(whole.steps),
-        conflicts=[priced(kb, environment, each, own, scope) for each in whole.contests],
+        conflicts=[priced(kb, environment, each, own, scope) for each in whole.conflicts],
         scope_conflicts=list(across(kb, environment, scope, own)),
         helpers=helper_effects.helper_answers(kb, environment, whole.steps, used, ops),
         solutions=_solutions(kb, environment, chosen, wanted),
@@ -170,8 +170,8 @@ def _included(
     found: list[str] = []
     for label in sorted(others - {solution.label}):
         asked = demands(kb, environment, label, kb.solution(label)[1].settings)
-        knobs = {demand.turn.set for demand in asked} - {None}
-        if knobs and knobs <= own:
+        names = {demand.turn.set for demand in asked} - {None}
+        if names and names <= own:
             found.append(label)
     return found
 

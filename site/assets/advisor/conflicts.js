@@ -19,17 +19,17 @@ export function across(here, solutions, scope, own) {
 
 function withScope(here, solutions, scope, wanted, own) {
   const turned = (labels) => solutions.turned(here, labels, wanted);
-  const together = (labels) => merge(here, [...own.demands, ...turned(labels)]).contests;
+  const together = (labels) => merge(here, [...own.demands, ...turned(labels)]).conflicts;
   const labels = choose(wanted, (chosen) => !together(chosen).length);
-  const known = [...merge(here, own.demands).contests, ...merge(here, turned(labels)).contests].map((each) => each.name);
+  const known = [...merge(here, own.demands).conflicts, ...merge(here, turned(labels)).conflicts].map((each) => each.name);
   const both = { labels: new Set([...own.labels, ...labels]), wanted: [...own.wanted, ...wanted] };
   return together(labels).filter((each) => !known.includes(each.name)).map((each) => priced(here, solutions, each, both, scope));
 }
 
-// The choices that a contest leaves, each with its cost; one of them may be to run two separate programs.
-export function priced(here, solutions, contest, chosen, scope) {
-  const between = Object.keys(contest.parties);
-  const found = sides(contest);
+// The choices that a conflict leaves, each with its cost; one of them may be to run two separate programs.
+export function priced(here, solutions, conflict, chosen, scope) {
+  const between = Object.keys(conflict.parties);
+  const found = sides(conflict);
   const choices = found.map(([side, values]) => `for ${listed(here.tables, side)}: ${values.join(" or ")}`);
   const costs = found.map(([side]) => cost(here, solutions, side, between, chosen));
   const homes = unique(between.map((by) => solutions.byLabel[by]?.home).filter(Boolean));
@@ -37,7 +37,7 @@ export function priced(here, solutions, contest, chosen, scope) {
     choices.push(`separate environments for ${homes.map((home) => title(here.tables, home)).join(" and ")}`);
     costs.push("loses nothing; start each program with its own settings");
   }
-  return { name: contest.name, between, choices, costs, scope };
+  return { name: conflict.name, between, choices, costs, scope };
 }
 
 // What a person knows a side of a conflict by: the title of a solution or an ingredient, a call as it is written.
@@ -51,8 +51,8 @@ function listed(tables, side) {
 }
 
 // Parties that one value suits, as many as possible together, with all such values.
-function sides(contest) {
-  const parties = Object.entries(contest.parties);
+function sides(conflict) {
+  const parties = Object.entries(conflict.parties);
   const values = unique(parties.flatMap(([, accepted]) => accepted));
   const suits = values.map((value) => parties.filter(([, accepted]) => accepted.includes(value)).map(([by]) => by));
   const within = (one, other) => one.length < other.length && one.every((by) => other.includes(by));

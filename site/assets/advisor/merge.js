@@ -23,22 +23,22 @@ function both(here, first, second) {
   return all(first).flatMap((one) => second.map((other) => here.clauses.meet(one, other)).filter(Boolean));
 }
 
-// One step for every knob, in the order of a person's work; contested knobs stand aside.
+// One step for every setting, in the order of a person's work; contested settings stand aside.
 export function merge(here, wanted) {
   const steps = [];
-  const contests = [];
+  const conflicts = [];
   for (const name of new Set(wanted.map((each) => each.setting.name))) {
     for (const group of compatible(here, wanted.filter((each) => each.setting.name === name))) {
       const values = common(group);
-      if (values === null) contests.push(contest(name, group));
+      if (values === null) conflicts.push(conflict(name, group));
       else if (!group.every((each) => each.ofItself)) steps.push(step(here, group, values));
     }
   }
   const place = (each) => 2 * ORDER.indexOf(each.kind) + (each.before_import ? 0 : 1);
-  return { steps: steps.sort((one, other) => place(one) - place(other)), contests };
+  return { steps: steps.sort((one, other) => place(one) - place(other)), conflicts };
 }
 
-// One knob's demands, those separated that no release has together; the items of a list
+// One setting's demands, those separated that no release has together; the items of a list
 // variable are separated, too, where their conditions differ.
 function compatible(here, group) {
   const isList = group[0].setting.list != null;
@@ -63,7 +63,7 @@ function byRelease(group, overlap) {
   return pairs.some(unlike) && !pairs.some(([first, second]) => overlap(first, second));
 }
 
-// Values that would do; null where the knob must be absent.
+// Values that would do; null where the setting must be absent.
 function accepted(demand) {
   return demand.turn.set == null ? null : demand.turn.to ?? [];
 }
@@ -86,8 +86,8 @@ function united(items) {
   return named.length === new Set(named).size ? items : null;
 }
 
-// What each of those who turn a knob would accept.
-function contest(name, group) {
+// What each of those who turn a setting would accept.
+function conflict(name, group) {
   const parties = {};
   for (const each of group) {
     const values = accepted(each) ?? ["(unset)"];

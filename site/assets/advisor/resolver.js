@@ -38,7 +38,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
     outcome: worst(outcomes),
     settings: total(whole.steps),
     steps: whole.steps,
-    conflicts: whole.contests.map((each) => priced(here, solutions, each, own, scope)),
+    conflicts: whole.conflicts.map((each) => priced(here, solutions, each, own, scope)),
     scope_conflicts: across(here, solutions, scope, own),
     solutions: solutions.answers(here, chosen, wanted),
     ops,

@@ -62,8 +62,8 @@ export class Solutions {
     const own = new Set(solution.sets.filter((turn) => turn.set && here.holding(turn.when).some(isEmpty)).map((turn) => turn.set));
     if (!own.size) return [];
     const others = unique(wanted.flatMap((need) => need.alternatives.flat())).filter((each) => each !== solution.label);
-    const knobs = (label) => demands(here, label, this.byLabel[label].settings).map((each) => each.turn.set).filter(Boolean);
-    return others.sort(byText).filter((label) => knobs(label).length && knobs(label).every((each) => own.has(each)));
+    const names = (label) => demands(here, label, this.byLabel[label].settings).map((each) => each.turn.set).filter(Boolean);
+    return others.sort(byText).filter((label) => names(label).length && names(label).every((each) => own.has(each)));
   }
 }
 

@@ -43,7 +43,7 @@ def same(before: KnowledgeBase, after: KnowledgeBase, mutant: Mutant) -> bool:
 
 
 def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
-    """Whether somebody else wants a knob otherwise than the solution turns it by itself: else it
+    """Whether somebody else wants a setting otherwise than the solution turns it by itself: else it
     does not show.
     """
     own: SettingChange = kb.of(BY_NAME[mutant.kind])[mutant.id].sets[mutant.path[1]]

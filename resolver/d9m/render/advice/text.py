@@ -16,7 +16,7 @@ from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
 from d9m.render.page import Page, Style
 from d9m.resolve.op_names import is_known
-from d9m.resolve.ways_out import with_ways_out
+from d9m.resolve.workarounds import with_workarounds
 
 MOST_LINES = 25
 """Lines of an answer about three ops, without the lines to copy."""
@@ -75,7 +75,7 @@ def _page(answer: Answer, detail: op_lines.Detail) -> Written:
     todo.helpers(page, answer)
     todo.existing(page, answer)
     before = len(page.lines)
-    with_ways = with_ways_out(answer.advice, notes.asked_about(answer).values())
+    with_ways = with_workarounds(answer.advice, notes.asked_about(answer).values())
     todo.settings(page, msgspec.structs.replace(answer, advice=with_ways))
     copied = len(page.lines) - before
     if not is_about_ops:

@@ -20,7 +20,7 @@ from d9m.model.when import When
 def _turns(
     index: RecordIndex,
 ) -> Iterator[tuple[Loaded, Path, records.SettingChange, records.Setting | None]]:
-    """Every turn of a knob, with the knob's record if there is one."""
+    """Every turn of a setting, with the setting's record if there is one."""
     for at, path, turn in index.parts(records.SettingChange):
         loaded = index.settings.get(turn.name)
         yield at, path, turn, loaded.record if loaded else None
@@ -28,18 +28,22 @@ def _turns(
 
 @rule(
     "turn-form",
-    "Knob both set and unset, or neither",
-    """A turn does one thing to one knob: `set` it to one of the values under `to`, or `unset` it.
-    What is unset has no value.""",
+    "Setting both set and unset, or neither",
+    """One turn does one thing: it `set`s a setting to one of the values under `to`, or it
+    `unset`s a setting, which then has no value.""",
 )
 def turn_form(index: RecordIndex) -> Iterator[Finding]:
     for at, path, turn, _setting in _turns(index):
         if (turn.set is None) == (turn.unset is None):
-            message = "neither sets nor unsets a knob" if turn.set is None else "sets and unsets"
+            message = "neither sets nor unsets a setting" if turn.set is None else "sets and unsets"
             yield Finding(at, path, message, allowed="exactly one of set, unset")
         elif turn.unset is not None and turn.to:
             yield Finding(
-                at, (*path, "to"), "an unset knob has no value", ", ".join(turn.to), tip="drop to"
+                at,
+                (*path, "to"),
+                "an unset setting has no value",
+                ", ".join(turn.to),
+                tip="drop to",
             )
 
 
@@ -82,7 +86,7 @@ def turn_value(index: RecordIndex) -> Iterator[Finding]:
 
 @rule(
     "value-not-accepted",
-    "Value that the knob does not take",
+    "Value that the setting does not take",
     """Where a setting lists all the values that it takes, or those that undo it, or has a type,
     whoever turns it stays within: a value outside is ignored by most programs, and the run is
     nondeterministic without a word.""",
@@ -114,15 +118,15 @@ def _is_accepted(setting: records.Setting, value: str) -> bool:
 @rule(
     "setting-form",
     "Setting that cannot be turned as written",
-    """A Python knob needs the statement that turns it, and it must be Python; a code edit says
-    where to make it. What only another kind of knob has (`where` of an edit, a separator on an
+    """A Python setting needs the statement that turns it, and it must be Python; a code edit says
+    where to make it. What only another kind of setting has (`where` of an edit, a separator on an
     installed package) is a sign of the wrong kind.""",
 )
 def setting_form(index: RecordIndex) -> Iterator[Finding]:
     for at, path, setting in index.parts(records.Setting):
         if setting.kind == "python" and setting.statement is None and setting.effect == "always":
             yield Finding(
-                at, path, "a Python knob without a statement", setting.name, tip="add statement"
+                at, path, "a Python setting without a statement", setting.name, tip="add statement"
             )
         if setting.kind == "code" and setting.where is None:
             yield Finding(
@@ -176,10 +180,10 @@ def setting_name(index: RecordIndex) -> Iterator[Finding]:
 
 @rule(
     "no-effect",
-    "Knob that does nothing there",
-    """What is advised must act. A knob whose record says `effect: never` is a name in circulation
+    "Setting that does nothing there",
+    """What is advised must act. A setting whose record says `effect: never` is a name in use
     that nothing reads; one whose `when` excludes the releases of the turn is read elsewhere only.
-    People set such knobs for years and believe themselves safe.""",
+    People set such settings for years and believe themselves safe.""",
 )
 def no_effect(index: RecordIndex) -> Iterator[Finding]:
     for at, path, turn, setting in _turns(index):
@@ -188,7 +192,7 @@ def no_effect(index: RecordIndex) -> Iterator[Finding]:
         here = (*path, "set" if turn.set is not None else "unset")
         if setting.effect == "never":
             tip = f"turn {setting.instead}" if setting.instead else "drop it"
-            yield Finding(at, here, "nothing reads this knob", setting.name, tip=tip)
+            yield Finding(at, here, "nothing reads this setting", setting.name, tip=tip)
         elif not possible(index, [*_around(at), turn.when, setting.when]):
             yield Finding(
                 at,

@@ -11,7 +11,7 @@ from d9m.model.settings import Step
 from d9m.resolve.merge import place
 
 
-def with_ways_out(advice: Advice, sources: Iterable[SourceAnswer]) -> Advice:
+def with_workarounds(advice: Advice, sources: Iterable[SourceAnswer]) -> Advice:
     """An advice with the settings of the first work-around of each source that differs whatever is
     set; without those that are settings of the advice already, or open to choice in it. For runs
     only: of a work-around for another batch or machine its text says how far it goes.
