@@ -78,7 +78,7 @@ def advise(
     places = None if settings is None else [settings]
     answer = api.advise(kb, setup, ops, scope, calls, places)
     found = PrintedAdvice(**msgspec.structs.asdict(answer))
-    found.__dict__.update(kb=kb, named_ops=ops is not None)
+    vars(found).update(kb=kb, named_ops=ops is not None)
     return found
 
 
@@ -91,7 +91,7 @@ class PrintedAdvice(Advice, frozen=True, dict=True):
 
         answer = Answer(self, self.__dict__["kb"], named_ops=self.__dict__["named_ops"])
         body = text.render(answer).body
-        return body if isinstance(body, str) else body.text()
+        return body if isinstance(body, str) else body.plain()
 
 
 def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | None) -> Explained:
@@ -123,10 +123,12 @@ def show(*names: str, kb: KnowledgeBase | None = None) -> Showing:
     return records.show(kb or open_knowledge_base(), names)
 
 
-def _named(packages: Mapping[str, str | None]) -> tuple[tuple[str, str | None], ...]:
+def _named(packages: Mapping[str, object]) -> tuple[tuple[str, str | None], ...]:
+    named: list[tuple[str, str | None]] = []
     for name, version in packages.items():
         if version is not None and not isinstance(version, str):  # 2.10 is 2.1 as a number
             raise UsageError(
                 f"{name}={version!r}: a version is a text", tip=f'write {name}="{version}"'
             )
-    return tuple(packages.items())
+        named.append((name, version))
+    return tuple(named)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from process import d9m
 from d9m.render.advice import FOR_READERS, FORMATS
+from process import d9m
 
 ASKED = ("advise", "--torch", "2.4", "--ops", "frobnicate,index_add,indx_add")
 

@@ -111,7 +111,16 @@ def _ranges(track: ReleaseTrack) -> list[Possible]:
 
 
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
-    ways = (_records, _setting, _source_file, _calls, _ops, _by_real_name, _by_last_part, _unrecorded)
+    ways = (
+        _records,
+        _setting,
+        _source_file,
+        _calls,
+        _ops,
+        _by_real_name,
+        _by_last_part,
+        _unrecorded,
+    )
     found = next(filter(None, (list(way(kb, name)) for way in ways)), list[Shown]())
     if not found:
         raise UsageError(
