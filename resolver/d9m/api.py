@@ -13,7 +13,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
 from d9m.model.advice import Advice, OpAnswer, worst
 from d9m.model.op_syntax import Query
-from d9m.model.records import Scope
+from d9m.model.records import Existence, Scope
 from d9m.model.settings import PlainValue
 from d9m.resolve import helper_calls, op_lookup
 from d9m.resolve.helper_calls import Call
@@ -49,9 +49,10 @@ def understand(
     calls: Sequence[str] = (),
     settings: Sequence[Mapping[str, PlainValue]] | None = None,
     in_part: bool = False,
+    fast: bool = False,
 ) -> Question:
     """Read a question. Raises UsageError for anything that cannot be answered; `in_part` leaves out
-    unknown ops beside known ones.
+    unknown ops beside known ones; `fast` asks for the settings that cost least.
     """
     named = [kb.package_named(name) for name, _version in setup.packages]
     made = tuple(helper_calls.find(kb, named, text) for text in calls)
@@ -60,6 +61,8 @@ def understand(
     for call in made:
         helper_calls.must_exist(environment, call)
     environment = helper_calls.decide_facts(kb, environment, made)
+    if fast:
+        environment = environment.given({**_fast_facts(kb, environment), **environment.facts})
     mistakes: dict[int, tuple[str, UsageError]] = {}
     if ops is None:
         items = op_lookup.everything(kb, environment)
@@ -69,6 +72,21 @@ def understand(
         errors = [error for _text, error in mistakes.values()]
         raise errors[0] if len(errors) == 1 else several(errors)
     return Question(environment, tuple(items), scope, made, settings, mistakes)
+
+
+def _fast_facts(kb: KnowledgeBase, environment: Environment) -> dict[str, str]:
+    """Return the facts that hold where the settings are to cost least. Raises UsageError."""
+    found: dict[str, str] = {}
+    for name, fact in kb.meta.facts.items():
+        spans = {package: Existence(from_=first) for package, first in fact.since.items()}
+        if fact.fast is not None and any(
+            op_lookup.exists_in(environment, package, span) for package, span in spans.items()
+        ):
+            found[name] = fact.fast
+    if not found:
+        named = ", ".join(environment.packages)
+        raise UsageError(f"--fast: no cheaper setting is on record for {named}")
+    return found
 
 
 def _found(
@@ -185,6 +203,7 @@ def advise(
     calls: Sequence[str] = (),
     settings: Sequence[Mapping[str, PlainValue]] | None = None,
     in_part: bool = False,
+    fast: bool = False,
 ) -> Advice:
     """`answer` to what `understand` reads."""
-    return answer(kb, understand(kb, setup, ops, scope, calls, settings, in_part))
+    return answer(kb, understand(kb, setup, ops, scope, calls, settings, in_part, fast))

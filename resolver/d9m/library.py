@@ -34,6 +34,7 @@ def advise(
     device: str | None = None,
     facts: Mapping[str, str] | None = None,
     inference: bool = False,
+    fast: bool = False,
     scope: Scope = "run",
     calls: Sequence[str] = (),
     settings: Mapping[str, PlainValue] | None = None,
@@ -46,6 +47,7 @@ def advise(
     A package may be None: any release of it. Without a package or a container it
     is about what is installed here; without `ops`, about every op known there.
     `files` list packages, as ``--from`` takes them; what is named wins.
+    `fast` prefers settings that cost less; a caution says what that gives up.
     `calls` are helper calls that the program makes, `settings` (as in
     ``os.environ``) are judged against the advice.
 
@@ -76,7 +78,7 @@ def advise(
 
         setup = package_files.merged(kb, setup, package_files.open_file(file))
     places = None if settings is None else [settings]
-    answer = api.advise(kb, setup, ops, scope, calls, places)
+    answer = api.advise(kb, setup, ops, scope, calls, places, fast=fast)
     found = PrintedAdvice(**msgspec.structs.asdict(answer))
     vars(found).update(kb=kb, named_ops=ops is not None)
     return found

@@ -50,6 +50,9 @@ def command(
     diff: Annotated[
         str | None, typer.Option(metavar="A..B", help="Show what changes between two releases.")
     ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Prefer settings that cost less; a note says what for.")
+    ] = False,
     format_: Annotated[str, output.formats(*FORMATS)] = "text",
     out: output.Out = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the verdict.")] = False,
@@ -87,6 +90,7 @@ def command(
             "--env-file": env_file,
             "--from-env": from_env,
             "--quiet": quiet,
+            "--fast": fast,
             "--all": everything,
         }
         ignored = [option for option, value in given.items() if value]
@@ -97,7 +101,7 @@ def command(
         raise typer.Exit(code)
     of_file = _read_settings(kb, env_file) if env_file is not None else None
     places = [*([os.environ] if from_env else []), *([of_file] if of_file is not None else [])]
-    advice = advise(kb, setup, items, scope, made, places or None, format_ in FOR_READERS)  # type: ignore[arg-type]
+    advice = advise(kb, setup, items, scope, made, places or None, format_ in FOR_READERS, fast)  # type: ignore[arg-type]
     if quiet and format_ != "text":
         raise UsageError(f"--quiet shortens the text; --format {format_} has one length")
     is_foreign = of_file is not None and of_file.keys().isdisjoint(

@@ -547,6 +547,8 @@ class Fact(Record, frozen=True, kw_only=True):
     """Values other than the default that many programs have: a verdict that takes the default for
     granted names them where they are worse.
     """
+    fast: str | None = None
+    """The value that costs less time, for those who ask for it (`--fast`)."""
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
     since: dict[str, str] = {}
