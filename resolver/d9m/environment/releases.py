@@ -45,7 +45,8 @@ def installed(
 
 
 def _installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin) -> Installed:
-    found = candidates(package, version or "any", kb.releases(package))
+    is_complete = kb.packages[package].lists_every_release
+    found = candidates(package, version or "any", kb.releases(package), is_complete)
     return Installed(found.releases[-1] if version == "latest" else version, found, origin)
 
 

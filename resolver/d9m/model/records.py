@@ -513,6 +513,10 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     here; the last one speaks for itself alone.
     """
     never_released: list[str] = []
+    lists_every_release: bool = False
+    """Whether the list comes from a complete one, such as the package index: what it lacks was
+    never released.
+    """
     evidence: list[Evidence]
     note: Prose | None = None
 
