@@ -14,7 +14,7 @@ from d9m.resolve.op_names import meaning
 RECORD_OPS = (
     "a model? record its ops: d9m trace --level op -o RUN -- python PROGRAM; then --ops @RUN"
 )
-"""What to type instead of a name that is like no op."""
+"""The advice for a name that is like no op."""
 
 
 def unknown_op(
