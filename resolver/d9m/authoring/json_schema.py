@@ -19,7 +19,6 @@ from d9m.browse.explain import Explained
 from d9m.browse.listing import AllLists, RecordList
 from d9m.browse.show import Showing, Shown, UnrecordedOp
 from d9m.check.plan.catalogue import ProbeList
-from d9m.check.ranks.compare import ReportComparison
 from d9m.check.result import Report
 from d9m.check.selftest import Selftest
 from d9m.kb.kinds import KINDS
@@ -47,7 +46,6 @@ OUTPUTS = (
     JsonOutput("check", "d9m check", Report),
     JsonOutput("check-list", "d9m check --list", ProbeList),
     JsonOutput("check-selftest", "d9m check --selftest", Selftest),
-    JsonOutput("check-compare", "d9m check --compare A.json B.json", ReportComparison),
     JsonOutput("check-evidence", "d9m check --evidence FILE", Run),
     JsonOutput("check-digests", "d9m check --digests FILE", DigestFile),
     JsonOutput("diff", "d9m diff", Findings),
