@@ -9,7 +9,6 @@ import msgspec
 
 from d9m.about import SCHEMA_VERSION
 from d9m.authoring.audit import Audit
-from d9m.authoring.coverage import AnswerStats
 from d9m.authoring.lint.report import LintReport
 from d9m.authoring.mutation.mutate import MutationReport
 from d9m.authoring.stats import Stats
@@ -58,7 +57,6 @@ OUTPUTS = (
     JsonOutput("kb-lint", "d9m kb lint", LintReport),
     JsonOutput("kb-audit", "d9m kb audit", Audit),
     JsonOutput("kb-stats", "d9m kb stats", Stats),
-    JsonOutput("kb-stats-answers", "d9m kb stats --answers", AnswerStats),
     JsonOutput("kb-mutate", "d9m kb mutate", MutationReport),
 )
 """Every JSON output. A new one needs a line here, then `d9m kb schema -o schema/3.json`."""
