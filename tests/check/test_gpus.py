@@ -114,7 +114,7 @@ def test_a_gpu_that_does_not_answer_leaves_the_others() -> None:
     assert nvml("second") == ([H200], "NVML answers only in part: GPU 1: Unknown Error")
 
 
-def test_a_gpu_without_memory_of_its_own_is_described() -> None:
+def test_a_gpu_without_separate_memory_is_described() -> None:
     gpus, note = nvml("shared")
     assert gpus == [{**H200, "memory": None}] * 2
     assert note is not None
@@ -133,7 +133,7 @@ def test_the_gpu_is_what_is_probed_where_there_is_one(report: Report) -> None:
     }, "no CPU runs var"
 
 
-def test_an_environment_with_settings_of_gpus_is_an_arm_of_its_own(report: Report) -> None:
+def test_an_environment_with_settings_of_gpus_is_a_separate_arm(report: Report) -> None:
     for each in report.probes:
         assert list(each.arms) == [
             "default",

@@ -137,7 +137,7 @@ def test_the_first_sentences_say_what_the_exit_code_says(
     assert words in junit.render(KB, found)
 
 
-def test_a_release_that_nobody_checked_is_named_in_every_format() -> None:
+def test_an_unchecked_release_is_named_in_every_format() -> None:
     found = made(newer={"torch": "2.15"})
     found = msgspec.structs.replace(
         found, host=msgspec.structs.replace(found.host, packages={"torch": "99.0"})

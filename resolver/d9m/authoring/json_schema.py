@@ -62,7 +62,7 @@ OUTPUTS = (
 """Every JSON output. A new one needs a line here, then `d9m kb schema -o schema/3.json`."""
 
 RECORDS = (*(kind.type for kind in KINDS if kind.table), OpEntry, UnrecordedOp)
-"""What `record` of `d9m show` may be."""
+"""Types that `record` of `d9m show` may have."""
 
 
 def schema() -> dict[str, Any]:

@@ -47,11 +47,12 @@ def command(
         bool, typer.Option("--quick", help="About a minute: one size of the likeliest ops.")
     ] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="Every type and size, many more repeats and processes.")
+        bool, typer.Option("--full", help="Every type and size, many more calls and processes.")
     ] = False,
     device: options.Device = None,
     framework: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Probe only this one; may repeat.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Probe only this one; may be given often."),
     ] = None,
     python: Annotated[str | None, typer.Option(metavar="PATH", help="Probe this Python.")] = None,
     runner: Annotated[
