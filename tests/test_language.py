@@ -35,7 +35,7 @@ LEFT: dict[str, set[str]] = {
         "render/browse/subject_lines.py",
     },
     "names": {"browse", "scan"},
-    "templates": {"evaluation.md", "history.md", "scan.md", "scan_rule.md"},
+    "templates": {"scan.md", "scan_rule.md"},
     "outputs": {"explain"},
     "help": {"explain", "scan"},
 }
