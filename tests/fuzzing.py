@@ -32,8 +32,6 @@ import msgspec
 
 from d9m import api
 from d9m.check import against
-from d9m.check.report import junit, markdown
-from d9m.check.report import text as check_text
 from d9m.check.result import AgainstResult, OddResult, RankDevice, Report, exit_code
 from d9m.check.settings import SettingCheck
 from d9m.cli import advise_command
@@ -286,7 +284,6 @@ class Doors:
             "package files": (self.package_files, files),
             "complaints": (self.complaints, complaints),
             "records": (self.record, [str(path) for path in self.records]),
-            "reports": (self.report, [right]),
             "digests": (self.digests, [_digests(right)]),
             "evidence": (self.evidence, short),
             "compiled base": (self.compiled_base, ops[:4]),
@@ -381,13 +378,6 @@ class Doors:
         for found in yaml_files.parse(broken, str(place), known.name, "fuzzed", known.type):
             if isinstance(found, yaml_files.Loaded):
                 list(soundness.faults(found.record, set(self.kb.settings)))
-
-    def report(self, chance: random.Random, text: str) -> None:
-        found = msgspec.json.decode(document(chance, text), type=Report)
-        check_text.render(self.kb, found, True).plain()
-        markdown.render(self.kb, found)
-        junit.render(self.kb, found)
-        exit_code(found)
 
     def digests(self, chance: random.Random, text: str) -> None:
         """Good: what holds a result that is the same here."""
@@ -587,7 +577,6 @@ WEIGHTS = {
     "package files": 8,
     "complaints": 3,
     "records": 12,
-    "reports": 6,
     "digests": 5,
     "evidence": 6,
     "compiled base": 2,
