@@ -12,7 +12,7 @@ from d9m.kb.store import KnowledgeBase
 from golden import knowledge_base
 
 
-def test_the_newest_release_stands_in_for_a_newer_one_with_what_it_ships() -> None:
+def test_a_newer_release_is_answered_like_the_newest_with_what_it_ships() -> None:
     kb = knowledge_base()
     newest = describe(kb, Setup((("torch", kb.releases("torch")[-1]),)))
     newer = describe(kb, Setup((("torch", "99.0"),)))
@@ -44,7 +44,7 @@ def test_a_package_that_an_op_brings_along_is_the_release_made_for_the_framework
         assert (found.candidates.releases, found.origin) == (expected, "partner")
 
 
-def test_a_package_that_somebody_names_without_a_version_is_any_release() -> None:
+def test_a_package_named_without_a_version_is_any_release() -> None:
     setup = Setup((("torch", "2.4"), ("torchvision", None)))
     held = understand(knowledge_base(), setup, ["roi_align"]).environment
     assert held.packages["torchvision"].version is None

@@ -15,8 +15,8 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import Candidates, candidates, key
 
 Origin = Literal["given", "file", "container", "wheel", "partner"]
-"""Who says that a package is there: the user, a file of the user, an image that holds it, a wheel
-that ships it, or a package that it is released with.
+"""Source of the claim that a package is there: the user, a file of the user, an image that holds
+it, a wheel that ships it, or a package that it is released with.
 """
 
 
