@@ -292,6 +292,10 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """Its value where nothing sets it, in every release that reads it."""
     decides: dict[str, dict[str, str]] = {}
     """Value -> facts that a program has which sets it: new memory is not filled."""
+    current: str | None = None
+    """Dotted name that holds its value in a running program, or returns it when called."""
+    setters: list[str] = []
+    """Dotted names of the functions through which a program changes it."""
     when: When = {}
     """Where something reads it."""
     evidence: list[Evidence]
@@ -479,6 +483,8 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Names in a conda environment, where they are others than on PyPI."""
     imports: list[str] = []
     """Import names: ``tensorflow``."""
+    in_use: str | None = None
+    """Dotted name that is true, or returns true, once a program has begun to compute with it."""
     image: str | None = None
     """Public name of an image family: ``ngc-tensorflow``."""
     repository: str | None = None
