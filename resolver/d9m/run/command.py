@@ -13,7 +13,7 @@ from d9m.cli import output
 from d9m.errors import D9mError, ExitCode, UsageError, printable
 
 if TYPE_CHECKING:
-    from d9m.run.plan import Plan, RunOptions
+    from d9m.run.plan import RunPlan, RunOptions
     from d9m.run.report import RunReport
 
 FORMATS = ("text", "json", "github")
@@ -119,7 +119,7 @@ def _run(
     return found.exit
 
 
-def _explain(made: Plan, changes: dict[str, str | None], format_: str, out: str | None) -> None:
+def _explain(made: RunPlan, changes: dict[str, str | None], format_: str, out: str | None) -> None:
     import shlex
 
     if format_ == "json":

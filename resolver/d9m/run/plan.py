@@ -80,7 +80,7 @@ class SettingNote(msgspec.Struct, frozen=True):
     """Concerns only a process that imported it."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class RunPlan(msgspec.Struct, frozen=True):
     packages: dict[str, str]
     device: str
     variables: list[PlannedVariable] = []
@@ -100,7 +100,7 @@ class Plan(msgspec.Struct, frozen=True):
     """Packages newer than the records."""
 
 
-def plan(kb: KnowledgeBase, setup: Setup, options: RunOptions, own: Mapping[str, str]) -> Plan:
+def plan(kb: KnowledgeBase, setup: Setup, options: RunOptions, own: Mapping[str, str]) -> RunPlan:
     """Return what to set for `setup`, given the variables that the user has set."""
     if not setup.packages and setup.container is None:
         setup = msgspec.structs.replace(setup, packages=(("python", None),))
@@ -130,7 +130,7 @@ class _Planner:
         self.own = own
         self.steps = [step for step in advice.steps if step.covered_by is None]
 
-    def plan(self) -> Plan:
+    def plan(self) -> RunPlan:
         missing = self._missing_packages()
         statements = [self._statement(step) for step in self.steps if self._is_run(step, missing)]
         for fact, value in self._chosen_facts():
@@ -143,7 +143,7 @@ class _Planner:
             for name in self.environment.packages
             for module in self.kb.packages[name].imports
         }
-        return Plan(
+        return RunPlan(
             packages=self.advice.environment.packages,
             device=self.advice.environment.device,
             variables=variables,
@@ -282,7 +282,7 @@ def _first_module(setting: Setting) -> str:
     return words[min(1, len(words) - 1)].partition(".")[0]
 
 
-def for_hook(made: Plan) -> dict[str, object]:
+def for_hook(made: RunPlan) -> dict[str, object]:
     """Return what the hook in the program reads."""
     rules = ("accepts", "any_value", "refuses", "separator", "absent")
     return {
@@ -295,7 +295,7 @@ def for_hook(made: Plan) -> dict[str, object]:
     }
 
 
-def environment_for(made: Plan, own: Mapping[str, str], override: bool) -> dict[str, str | None]:
+def environment_for(made: RunPlan, own: Mapping[str, str], override: bool) -> dict[str, str | None]:
     """Return the variables to change: their values, None for one to remove."""
     undoing = {each.name for each in made.undoing} if override else set[str]()
     changes: dict[str, str | None] = {}

@@ -11,7 +11,7 @@ from d9m.about import SCHEMA_VERSION
 from d9m.errors import printable
 from d9m.exit_codes import CommandResult, exit_code
 from d9m.model.advice import Tool
-from d9m.run.plan import Plan, SettingNote
+from d9m.run.plan import RunPlan, SettingNote
 
 MOST_UNDONE = 3
 """Changes that the text shows; JSON has all."""
@@ -40,7 +40,7 @@ class ReachedProcess(msgspec.Struct, frozen=True):
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):
     schema_version: int = SCHEMA_VERSION
     d9m: Tool
-    planned: Plan
+    planned: RunPlan
     set: dict[str, str]
     """Name -> value, in every process that could hold it."""
     kept: list[SettingNote]
@@ -58,7 +58,7 @@ class RunReport(msgspec.Struct, frozen=True, kw_only=True):
 
 def report(
     tool: Tool,
-    made: Plan,
+    made: RunPlan,
     changes: Mapping[str, str | None],
     code: int,
     notes: Sequence[Sequence[Mapping[str, Any]]],
@@ -93,7 +93,7 @@ def report(
     )  # fmt: skip
 
 
-def _undone(made: Plan, notes: Sequence[Sequence[Mapping[str, Any]]]) -> list[Undone]:
+def _undone(made: RunPlan, notes: Sequence[Sequence[Mapping[str, Any]]]) -> list[Undone]:
     planned = {each.name for each in made.statements} | {each.name for each in made.variables}
     counts: dict[tuple[str, str | None, tuple[str, ...]], int] = {}
     for lines in notes:

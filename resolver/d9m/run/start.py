@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from d9m.run.plan import Plan, for_hook
+from d9m.run.plan import RunPlan, for_hook
 from d9m.trace.start import cannot_run, wait_for
 
 VARIABLE = "D9M_RUN"
@@ -21,7 +21,7 @@ HOOK = Path(__file__).with_name("hook")
 
 
 def start(
-    command: Sequence[str], made: Plan, changes: Mapping[str, str | None]
+    command: Sequence[str], made: RunPlan, changes: Mapping[str, str | None]
 ) -> tuple[int, list[list[dict[str, Any]]]]:
     """Return the program's exit code and the notes of each process that was reached.
 

@@ -64,7 +64,7 @@ def _installed(file):
     return any(part in file for part in INSTALLED)
 
 
-class Log(object):
+class ProcessLog(object):
     """A file for each process: begun at its start, a line for each event."""
 
     def __init__(self, folder, header):
@@ -300,7 +300,7 @@ def begin(folder):
             "program": (getattr(sys, "argv", None) or [""])[0],
         }
 
-    log = Log(folder, header)
+    log = ProcessLog(folder, header)
     log()
     hook = Hook(plan, log)
 
