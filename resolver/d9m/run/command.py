@@ -13,7 +13,7 @@ from d9m.cli import output
 from d9m.errors import D9mError, ExitCode, UsageError, printable
 
 if TYPE_CHECKING:
-    from d9m.run.plan import RunPlan, RunOptions
+    from d9m.run.plan import RunOptions, RunPlan
     from d9m.run.report import RunReport
 
 FORMATS = ("text", "json", "github")
