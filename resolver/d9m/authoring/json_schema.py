@@ -24,6 +24,7 @@ from d9m.kb.kinds import KINDS
 from d9m.kb.store import OpEntry
 from d9m.model.advice import Advice
 from d9m.model.runs import DigestFile, Run
+from d9m.run.report import RunReport
 from d9m.scan.result import ScanReport
 from d9m.trace.findings import Findings
 
@@ -49,6 +50,7 @@ OUTPUTS = (
     JsonOutput("check-digests", "d9m check --digests FILE", DigestFile),
     JsonOutput("diff", "d9m diff", Findings),
     JsonOutput("hunt", "d9m hunt", Findings),
+    JsonOutput("run", "d9m run", RunReport),
     JsonOutput("explain", "d9m explain", Explained),
     JsonOutput("show", "d9m show", Showing),
     JsonOutput("list", "d9m list KIND", RecordList),

@@ -292,6 +292,10 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """Its value where nothing sets it, in every release that reads it."""
     decides: dict[str, dict[str, str]] = {}
     """Value -> facts that a program has which sets it: new memory is not filled."""
+    current: str | None = None
+    """Dotted name that holds its value in a running program, or returns it when called."""
+    setters: list[str] = []
+    """Dotted names of the functions through which a program changes it."""
     when: When = {}
     """Where something reads it."""
     evidence: list[Evidence]
