@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import opened
-from site_build import built, generator, real
+from site_build import SITE, built, generator, real
 
 from d9m.api import advise
 from d9m.browse.changes import compare, deciding_calls
@@ -123,3 +123,20 @@ def test_an_upgrade_page_names_the_changes_of_the_release_page() -> None:
         assert page.locator(".d9m-command code").inner_text().endswith(f"--diff {one}..{two}")
     assert not errors
     page.close()
+
+
+def test_at_most_five_names_are_suggested() -> None:
+    page = opened("")
+    field = page.locator("[role=combobox][name=ops], .d9m-advisor [role=combobox]").first
+    field.click()
+    field.press_sequentially("index_add,cum", delay=20)
+    options = page.locator(".d9m-advisor [role=option]")
+    options.first.wait_for()
+    assert 1 < options.count() <= 5
+    page.close()
+
+
+def test_the_recipe_begins_with_pytorch_and_ends_with_tensorflow_1() -> None:
+    text = (SITE / "docs/recipe.md").read_text(encoding="utf-8")
+    heads = re.findall(r"(?m)^## (.+)$", text)
+    assert (heads[:3], heads[-1]) == (["PyTorch", "JAX", "TensorFlow 2"], "TensorFlow 1")
