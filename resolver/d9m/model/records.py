@@ -513,6 +513,10 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     here; the last one speaks for itself alone.
     """
     never_released: list[str] = []
+    lists_every_release: bool = False
+    """Whether the list comes from a complete one, such as the package index: what it lacks was
+    never released.
+    """
     evidence: list[Evidence]
     note: Prose | None = None
 
@@ -547,6 +551,8 @@ class Fact(Record, frozen=True, kw_only=True):
     """Values other than the default that many programs have: a verdict that takes the default for
     granted names them where they are worse.
     """
+    fast: str | None = None
+    """The value that costs less time, for those who ask for it (`--fast`)."""
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
     since: dict[str, str] = {}
