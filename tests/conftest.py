@@ -75,6 +75,7 @@ SLOW = {
     "site/test_containers.py": BUILDS,
     "site/test_data.py": BUILDS,
     "site/test_escaping.py": BUILDS,
+    "site/test_changes.py": BROWSES,
     "site/test_finding.py": BROWSES,
     "site/test_html.py": BUILDS,
     "site/test_pages.py": BUILDS,
