@@ -74,7 +74,7 @@ def _for_item(
 
 def _op_answer(item: OpItem, sources: list[SourceAnswer], scope: Scope) -> OpAnswer:
     missing: Outcome = "no-known-source" if item.lacks is None else "unknown"
-    outcomes = [_outcome_in(source, scope) for source in sources] or [missing]
+    outcomes: list[Outcome] = [_outcome_in(source, scope) for source in sources] or [missing]
     defaults: list[Default] = [source.default for source in sources] or ["unknown"]
     outcome = worst(outcomes)
     return OpAnswer(
