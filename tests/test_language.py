@@ -35,12 +35,12 @@ LEFT: dict[str, set[str]] = {
         "render/browse/subject_lines.py",
     },
     "names": {
-        *("authoring", "browse", "check", "environment", "kb", "model", "packaging", "scan"),
+        *("authoring", "browse", "check", "environment", "kb", "model", "packaging"),
         "trace",
     },
-    "templates": {"evaluation.md", "history.md", "contributing.md", "scan.md", "scan_rule.md"},
+    "templates": {"evaluation.md", "history.md", "contributing.md"},
     "outputs": {"explain"},
-    "help": {"check", "diff", "explain", "hunt", "kb", "lock", "run", "scan", "trace", "verify"},
+    "help": {"check", "diff", "explain", "hunt", "kb", "lock", "run", "trace", "verify"},
 }
 """Kind of text -> rooms that may still hold old words."""
 

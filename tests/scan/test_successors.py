@@ -8,7 +8,7 @@ from scan.projects import scanned
 
 
 @pytest.mark.parametrize(
-    ("text", "versions", "workaround"),
+    ("text", "versions", "expected"),
     [
         (
             "import tensorflow as tf\ntf.set_random_seed(1)\n",
@@ -28,16 +28,14 @@ from scan.projects import scanned
     ],
 )
 def test_a_call_that_the_release_lacks_has_a_successor(
-    text: str, versions: dict[str, str], workaround: str
+    text: str, versions: dict[str, str], expected: str
 ) -> None:
     answer = scanned({"a.py": text}, **versions)
-    assert [one.workaround for one in answer.findings if one.code == "wrong-release"] == [
-        workaround
-    ]
+    assert [one.workaround for one in answer.findings if one.code == "wrong-release"] == [expected]
 
 
 @pytest.mark.parametrize(
-    ("script", "versions", "workaround"),
+    ("script", "versions", "expected"),
     [
         ("export VLLM_ATTENTION_BACKEND=FLASH_ATTN", {"vllm": "0.19.1"},
          "--attention-backend FLASH_ATTN"),
@@ -47,10 +45,8 @@ def test_a_call_that_the_release_lacks_has_a_successor(
     ],
 )  # fmt: skip
 def test_a_variable_that_the_release_does_not_read_has_a_successor(
-    script: str, versions: dict[str, str], workaround: str
+    script: str, versions: dict[str, str], expected: str
 ) -> None:
     files = {"run.sh": f"{script}\npython train.py\n", "train.py": "loss.backward()\n"}
     answer = scanned(files, **versions)
-    assert [one.workaround for one in answer.findings if one.code == "wrong-release"] == [
-        workaround
-    ]
+    assert [one.workaround for one in answer.findings if one.code == "wrong-release"] == [expected]

@@ -74,6 +74,8 @@ def _by_chance(project: Project) -> Iterator[tuple[str, WrittenCall, str, bool]]
             sources = [name for name in call.made_from if name in chance]
             if sources:
                 what = f"The seed is made from {sources[0]}(), which differs in every run."
+            elif call.target or any(call.name in other.made_from for other in facts.calls):
+                continue  # its result is another call's seed, or kept
             elif is_global and call.gets_nothing and not _was_seeded(facts, call):
                 what = f"{call.name}() without a seed takes a new one in every run."
             else:
