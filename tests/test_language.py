@@ -30,17 +30,14 @@ RESOLVER = ROOT / "resolver" / "d9m"
 
 LEFT: dict[str, set[str]] = {
     "code": {
-        *("authoring", "browse", "check", "environment", "kb", "model", "scan", "trace"),
+        *("browse", "model", "scan"),
         *("render/browse/explain.py", "render/browse/next_step.py"),
         "render/browse/subject_lines.py",
     },
-    "names": {
-        *("authoring", "browse", "check", "environment", "kb", "model", "packaging"),
-        "trace",
-    },
-    "templates": {"evaluation.md", "history.md", "contributing.md"},
+    "names": {"browse"},
+    "templates": set(),
     "outputs": {"explain"},
-    "help": {"check", "diff", "explain", "hunt", "kb", "lock", "run", "trace", "verify"},
+    "help": {"explain"},
 }
 """Kind of text -> rooms that may still hold old words."""
 
