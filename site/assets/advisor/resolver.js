@@ -23,7 +23,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
   const always = ingredients.filter((each) => !each.optional).flatMap((each) => demands(here, each.id, each.settings));
   const wanted = needs(every);
   const mergedFor = (labels) => merge(here, [...solutions.turned(here, labels, wanted), ...always]);
-  const chosen = choose(wanted, (labels) => !mergedFor(labels).contests.length);
+  const chosen = choose(wanted, (labels) => !mergedFor(labels).conflicts.length);
   const whole = mergedFor(chosen);
   const own = { labels: chosen, wanted, demands: [...solutions.turned(here, chosen, wanted), ...always] };
   const ops = judged.map(([item, group]) => opAnswer(here, item, group, chosen));
