@@ -270,5 +270,12 @@ def test_a_statement_with_none_seeds_nothing() -> None:
 def test_torchtitan_is_deterministic_only_with_the_keyword() -> None:
     text = "set_determinism(world_mesh, device, seed=42)"
     found = helper_calls.find(REAL, ["torchtitan"], text)
-    assert found.id == "torchtitan/seed"
+    assert found.id == "torchtitan/set-determinism-seed"
     assert found.helper.sets[0].to == ["42"]
+
+
+def test_a_statement_without_a_helpers_keyword_is_the_statement() -> None:
+    for packages in ([], ["torch"]):
+        found = helper_calls.find(REAL, packages, "torch.use_deterministic_algorithms(True)")
+        assert found.id == "pytorch/torch-use-deterministic-algorithms"
+        assert not found.left_out

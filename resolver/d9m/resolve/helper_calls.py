@@ -60,8 +60,10 @@ def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
     own = None if named else _statement(kb, packages, text)
     if written is not None and not named and (own is None or arguments is not None):
         named = _best(every, packages, written["name"], arguments)
-    if own is not None and own.home not in [known.home for known in named]:
-        named.append(own)
+    if own is not None:
+        named = [known for known in named if not known.left_out]
+        if own.home not in [known.home for known in named]:
+            named.append(own)
     found = [known for known in named if known.home in packages] or named
     if len(found) == 1:
         return found[0] if found[0] is own or not arguments else _as_written(found[0], text)
