@@ -18,6 +18,9 @@ def _lines(answer: Answer) -> Iterator[str]:
     advice = answer.advice
     yield f"**{escape(verdict.sentences(answer))}** {escape(text.environment(answer))}"
     yield ""
+    if answer.unknown:
+        yield from (f"- {escape(line)}" for line in verdict.unknown_lines(answer))
+        yield ""
     if advice.ops:
         yield "| op | outcome | with | fixed since |"
         yield "|---|---|---|---|"
@@ -37,7 +40,7 @@ def _row(answer: Answer, op: OpAnswer) -> str:
     titles = {solution.label: solution.title for solution in answer.advice.solutions}
     with_ = " + ".join(titles.get(label, label) for label in op.solutions) or "-"
     since = "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
-    does = words.short(op.outcome, answer.advice.scope)
+    does = words.short(op.outcome, words.scope_of(answer.advice.scope, op.outcome, op.sources))
     return f"| {_code(op.query)} | {does} | {escape(with_)} | {since} |"
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, Possible, SourceAnswer
-from d9m.model.records import Outcome, together
+from d9m.model.records import Outcome, Scope, together
 from d9m.model.versions import key
 from d9m.render import phrases, words
 from d9m.render.advice import cases, remedy
@@ -14,6 +14,7 @@ from d9m.render.advice.op_names import blamed_names, short_names, shown_elsewher
 from d9m.render.interface import Answer
 from d9m.render.words import VerbPair
 from d9m.resolve.conflicts import party
+from d9m.resolve.unknown_ops import RECORD_OPS
 
 MOST_NAMES = 4
 """Names that a sentence holds before it counts."""
@@ -50,8 +51,38 @@ def sentences(answer: Answer) -> str:
     about = [about_ops, _of_packages(answer)]
     if not answer.named_ops:
         about.reverse()
-    parts = [*_beyond(answer), *_faults(answer), *about[0], *about[1]]
-    return " ".join(parts) if answer.advice.ops else " ".join([*parts, _of_nothing(answer)])
+    parts = [*_unknown(answer), *_beyond(answer), *_faults(answer), *about[0], *about[1]]
+    found = " ".join(parts) if answer.advice.ops else " ".join([*parts, _of_nothing(answer)])
+    return _standing_alone(answer, found) if answer.quiet else found
+
+
+def _standing_alone(answer: Answer, verdict: str) -> str:
+    """Return a verdict that points to nothing below it."""
+    labels = [solution.label for solution in answer.advice.solutions]
+    named = remedy.of_labels(answer, labels) or phrases.plural(len(labels), "setting")
+    alone = verdict.replace("the settings below", named)
+    alone = alone.replace("by the details below", "depending on conditions")
+    return alone.replace("the details below", "conditions").replace(" below", "")
+
+
+def _unknown(answer: Answer) -> list[str]:
+    """Return the items that no op answers to."""
+    names = [f"'{op.query}'" for op in answer.unknown]
+    if not names:
+        return []
+    count = phrases.plural(len(names), "unknown op")
+    return [f"{count}: {phrases.join(names[:MOST_NAMES])}{', …' * (len(names) > MOST_NAMES)}."]
+
+
+def unknown_lines(answer: Answer) -> list[str]:
+    """Return why each unknown item is no op, and what may have been meant."""
+    found: list[str] = []
+    for op in answer.unknown:
+        meant = f": did you mean {phrases.join(op.nearest, 'or')}?" if op.nearest else ""
+        found.append(f"{op.error}{meant}")
+    if not all(op.nearest for op in answer.unknown):
+        found.append(RECORD_OPS)
+    return found
 
 
 def without_device(answer: Answer) -> str:
@@ -176,10 +207,14 @@ def _counted(answer: Answer, count: int, whole: int, is_first: bool) -> str:
 
 def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: bool) -> VerbPair:
     """Return what is said of one op; less where `is_brief`."""
-    scope = answer.advice.scope
+    asked = answer.advice.scope
+    scope = words.scope_of(asked, op.outcome, op.sources)
     says = words.predicate(op.outcome, scope)
     if op.outcome in ("solved", "deterministic"):
         says = words.predicate("solved", scope).adding(_with(answer, op, ops))
+        if scope != asked:
+            silent = words.predicate("no-known-source", asked)
+            says = VerbPair(f"{says.one} and {silent.one}", f"{says.many} and {silent.many}")
         where = "" if is_brief else _exceptions(answer, op)
         return says.adding(f", except {where}") if where else says
     if op.outcome == "raises":
@@ -187,7 +222,7 @@ def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: 
     if op.outcome == "unknown" and op.default == "nondeterministic":
         return words.SCOPES[scope].bad.adding(" by default, with no fix verified for this release")
     if op.outcome == "depends" and not is_brief:
-        bad = _where_bad(answer, op)
+        bad = _where_bad(answer, [each for each in op.sources if each.scope == scope])
         if bad:
             return words.SCOPES[scope].bad.adding(bad)
         where = where_deterministic(answer, op.sources)
@@ -210,11 +245,11 @@ def _limited(with_: str, where: str) -> str:
     return f"{with_}{but} {where}" if with_ else f" {where}"
 
 
-def _where_bad(answer: Answer, op: OpAnswer) -> str:
+def _where_bad(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     """Return the conditions under which an op is not deterministic, if no record says that it is
     elsewhere.
     """
-    branches = [branch for source in op.sources for branch in source.possible]
+    branches = [branch for source in sources for branch in source.possible]
     bad = [branch.when for branch in branches if branch.outcome in WORSE]
     bad = phrases.fewest(answer.kb, bad)
     is_long = len(bad) > MOST_BRANCHES or sum(map(len, bad)) > MOST_BRANCHES
@@ -268,7 +303,7 @@ def _raising(answer: Answer, op: OpAnswer, says: VerbPair) -> VerbPair:
         labels.update(together(source.raised_by or ""))
     if not labels:
         return says
-    scope = words.SCOPES[answer.advice.scope]
+    scope = words.SCOPES[words.scope_of(answer.advice.scope, op.outcome, op.sources)]
     for helper in answer.advice.helpers:
         if helper.used and labels & set(helper.turns_on):
             warning = f": {helper.call} only warns"
@@ -335,19 +370,19 @@ def _of_packages(answer: Answer) -> list[str]:
     is_good = own is not None and own.outcome in REPEATS
     if own is None or (is_good and (answer.named_ops or answer.is_reported)):
         return []
-    homes: dict[str, list[SourceAnswer]] = {}
+    homes: dict[tuple[str, Scope], list[SourceAnswer]] = {}
     for source in own.sources:
-        homes.setdefault(answer.kb.home(source.id), []).append(source)
-    alike: dict[tuple[int, str], list[str]] = {}
-    for home, sources in homes.items():
-        said = (len(sources), _of_package(answer, sources))
+        homes.setdefault((answer.kb.home(source.id), source.scope), []).append(source)
+    alike: dict[tuple[int, Scope, str], list[str]] = {}
+    for (home, scope), sources in homes.items():
+        said = (len(sources), scope, _of_package(answer, sources))
         alike.setdefault(said, []).append(phrases.title(answer.kb, home))
     parts: list[str] = []
-    for (count, status), titles in alike.items():
-        cause = words.SCOPES[answer.advice.scope].cause[count > 1]
+    for (count, scope, status), titles in alike.items():
+        cause = words.SCOPES[scope].cause[count > 1]
         each = " each" if len(titles) > 1 else ""
         parts.append(f"{count} {cause}{each} in {phrases.join(titles)}{status}")
-    rest = "it" if len(homes) == 1 else "them"
+    rest = "it" if len({home for home, _scope in homes}) == 1 else "them"
     return [f"{'; '.join(parts)}; the rest of {rest} is unreviewed."] if parts else []
 
 
