@@ -55,6 +55,7 @@ REFUSED = [
     ("mode", "may be any of 2", ["train.mode('fast')"]),
     ("train.mode(3)", "unknown call", ["train.mode('fast')"]),
     ("Runner(ordered='warn')", "unknown call", []),
+    ("Runner(**options)", "unknown call", []),
     ("seed_all(", "is not a call", []),
     ("", "is not a call", []),
     ("x" * 600, "is not a call", []),
