@@ -204,7 +204,7 @@ def _best(
     if not fitting and arguments is None:  # the bare name of a call that always has arguments
         fitting = [(known, {"": ""}) for known, _asked in named]
     most = max((len(asked) for _known, asked in fitting), default=0)
-    if here and not fitting and "**" not in given:  # which may hold any argument
+    if here and not fitting and "*" not in given:  # which may hold any argument
         return _left_out(here, given)
     if "." not in name and not here and most == 1:  # its name alone does not tell whose it is
         homes = {known.home for known, _asked in fitting}
@@ -256,8 +256,8 @@ def _arguments(text: str) -> dict[str, str]:
         if said != "None":
             found[name.lower()] = _literal(said)
     for said in written.positional:
-        if said.startswith("**"):
-            found["**"] = said
+        if said.startswith("*"):
+            found["*"] = said
         if said[:1] in "\"'":
             found[repr(_literal(said))] = _literal(said)
     return found
