@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from layers import KB, ask, knowledge_base
 
+from d9m.api import advise, understand
 from d9m.authoring.lint import as_text, lint
+from d9m.environment.environment import Setup
 from d9m.errors import UsageError
+from d9m.kb.locate import open_knowledge_base
 from d9m.model.advice import exit_code
 from d9m.resolve import helper_calls
 
@@ -29,6 +34,7 @@ MEANT = [
     ("seed_all(3, workers=False)", "train/seed-all"),
     ("Runner(ordered=True, epochs=3)", "train/runner"),
     ("Runner(ordered=False)", "train/fast"),
+    ("Runner()", "train/fast"),
     ("other.seed_all", "other/seed-all"),
     ("train.mode('fast')", "train/mode-fast"),
     ('train.mode("Strict")', "train/mode-strict"),
@@ -48,8 +54,8 @@ REFUSED = [
     ("Runner", "may be any of 2", ["train.Runner(ordered=True)", "train.Runner(ordered=False)"]),
     ("mode", "may be any of 2", ["train.mode('fast')"]),
     ("train.mode(3)", "unknown call", ["train.mode('fast')"]),
-    ("Runner()", "unknown call 'Runner()'", ["train.Runner(ordered=False)"]),
     ("Runner(ordered='warn')", "unknown call", []),
+    ("Runner(**options)", "unknown call", []),
     ("seed_all(", "is not a call", []),
     ("", "is not a call", []),
     ("x" * 600, "is not a call", []),
@@ -181,3 +187,96 @@ def test_a_seed_that_was_given_is_the_one_of_the_answer(call: str) -> None:
     (step,) = [step for step in advice.steps if step.name == "frame.seed"]
     assert (step.value, step.text) == ("7", "frame.seed(7)")
     assert "7" in advice.helpers[0].call
+
+
+REAL = open_knowledge_base()
+WITHOUT_A_SEED = sorted(
+    spelling
+    for helper in REAL.helpers.values()
+    for spelling in (helper.call, *helper.aliases)
+    if re.search(r"[(, ](seed=)?0[,)]", spelling) and "=dict(" not in spelling
+)
+
+
+@pytest.mark.parametrize("spelling", WITHOUT_A_SEED)
+@pytest.mark.parametrize("given", ["None", None, "7"])
+def test_only_a_seed_that_is_given_seeds(spelling: str, given: str | None) -> None:
+    name, _bracket, inside = spelling.partition("(")
+    parts = inside.removesuffix(")").split(", ")
+    place = next(place for place, said in enumerate(parts) if said in ("0", "seed=0"))
+    parts[place : place + 1] = [parts[place].replace("0", given)] if given else []
+    id_ = next(id_ for id_ in REAL.helpers if spelling in helper_spellings(id_))
+    home = helper_calls.call(REAL, id_).home
+    text = f"{name}({', '.join(parts)})"
+    found = helper_calls.find(REAL, [home], text)
+    assert found.home == home
+    assert found.helper.call.partition("(")[2] == text.partition("(")[2]
+    setup = Setup(packages=((home, None), ("torch", "2.4")))
+    environment = understand(REAL, setup, ["torch.mm"]).environment
+    seeds = [turn for turn in found.helper.sets if turn.name.endswith("manual_seed")]
+    if given == "7":
+        assert all(turn.to == ["7"] for turn in seeds)
+    elif found.helper.left_out is None:
+        assert not any(found.makes(environment, turn) for turn in seeds)
+
+
+def helper_spellings(id_: str) -> tuple[str, ...]:
+    return helper_calls.spellings(helper_calls.call(REAL, id_))
+
+
+KEYWORDS = sorted(
+    {
+        (id_, spelling.partition("(")[0])
+        for id_ in REAL.helpers
+        for spelling in helper_spellings(id_)
+        if re.search(r"[a-z_]+=(True|'|\")", spelling) and "(" in spelling.partition("=")[0]
+    }
+)
+
+
+@pytest.mark.parametrize(("id_", "name"), KEYWORDS)
+def test_a_call_without_its_keyword_is_not_the_call_with_it(id_: str, name: str) -> None:
+    try:
+        found = helper_calls.find(REAL, [helper_calls.call(REAL, id_).home], f"{name}()")
+    except UsageError:
+        return
+    assert found.id != id_ or found.left_out
+
+
+def test_a_named_package_wins_a_common_name() -> None:
+    found = helper_calls.find(REAL, ["lightning"], "Trainer(max_epochs=3)")
+    assert (found.home, found.helper.call) == ("lightning", "lightning.Trainer(max_epochs=3)")
+    assert helper_calls.find(REAL, ["lightning"], "pl.Trainer()").home == "lightning"
+    assert helper_calls.find(REAL, ["composer"], "Trainer()").home == "composer"
+    for packages in ([], ["transformers"]):
+        with pytest.raises(UsageError, match="may be any of"):
+            helper_calls.find(REAL, packages, "Trainer(model, args)")
+    with pytest.raises(UsageError, match="may be any of 2"):
+        helper_calls.find(REAL, [], "manual_seed(0)")
+    assert helper_calls.find(REAL, ["torch"], "manual_seed(0)").id == "pytorch/torch-manual-seed"
+
+
+def test_lightning_seeds_without_a_seed_from_the_release_that_does() -> None:
+    for release, covered in (("1.9", False), ("2.5", True)):
+        setup = Setup(packages=(("lightning", release), ("torch", "2.4")))
+        advice = advise(REAL, setup, ["nn.Linear"], calls=["pl.seed_everything()"])
+        assert ("torch.manual_seed" in advice.helpers[0].covers) is covered
+
+
+def test_a_statement_with_none_seeds_nothing() -> None:
+    for text in ("np.random.seed(None)", "np.random.seed()"):
+        assert not helper_calls.find(REAL, [], text).helper.sets
+
+
+def test_torchtitan_is_deterministic_only_with_the_keyword() -> None:
+    text = "set_determinism(world_mesh, device, seed=42)"
+    found = helper_calls.find(REAL, ["torchtitan"], text)
+    assert found.id == "torchtitan/set-determinism-seed"
+    assert found.helper.sets[0].to == ["42"]
+
+
+def test_a_statement_without_a_helpers_keyword_is_the_statement() -> None:
+    for packages in ([], ["torch"]):
+        found = helper_calls.find(REAL, packages, "torch.use_deterministic_algorithms(True)")
+        assert found.id == "pytorch/torch-use-deterministic-algorithms"
+        assert not found.left_out

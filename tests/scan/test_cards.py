@@ -56,16 +56,20 @@ def test_the_card_of_the_readme_is_the_answer(
     assert shown.replace("2026-11-28", date) == answer
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [("mesh, device, 42", "ok"), ("mesh, device, seed, deterministic=True", "unknown")],
+)
 def test_a_helper_with_other_arguments_than_its_record_is_asked_about(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, status: str
 ) -> None:
     files = {
         "requirements.txt": "torch==2.4.1\ntorchtitan==0.2.0\n",
         "train.py": "import torch\nimport torchtitan.distributed.utils as utils\n\n"
-        "torch.manual_seed(1)\nutils.set_determinism(mesh, device, config)\n"
+        "torch.manual_seed(1)\nutils.set_determinism(" + arguments + ")\n"
         "torch.nn.Linear(1, 1)(torch.ones(1)).backward()\n",
     }
-    assert _statuses(tmp_path, monkeypatch, files)["cuDNN"] == "unknown"
+    assert _statuses(tmp_path, monkeypatch, files)["cuDNN"] == status
 
 
 GREEN = """import torch

@@ -373,7 +373,7 @@ class Helper(Conditional, frozen=True, kw_only=True):
     when: When = {}
     """Releases that have it."""
     left_out: When | None = None
-    """Where a call without these arguments does the same."""
+    """Where a call without these arguments, or with None, does the same."""
     sets: list[SettingChange]
     overwrites: list[str] = []
     """Names of settings that it replaces even where the user has set another value."""
@@ -385,6 +385,11 @@ class Helper(Conditional, frozen=True, kw_only=True):
     def warns_where(self) -> Condition:
         """Its `warns`, parsed when first asked for."""
         return Condition(()) if self.warns is None else parse(self.warns)
+
+    @functools.cached_property
+    def left_out_where(self) -> Condition:
+        """Its `left_out`, parsed when first asked for."""
+        return Condition(()) if self.left_out is None else parse(self.left_out)
 
 
 class Target(Record, frozen=True, kw_only=True):

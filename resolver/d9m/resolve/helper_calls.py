@@ -11,9 +11,11 @@ from d9m.environment.environment import Environment
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import split
-from d9m.model.records import Helper
+from d9m.model.records import Helper, SettingChange
 from d9m.model.signatures import arguments as read_arguments
+from d9m.model.when import Clause
 from d9m.resolve import plain_statements
+from d9m.resolve.merge import both
 from d9m.resolve.op_names import meaning
 
 
@@ -24,6 +26,17 @@ class Call(msgspec.Struct, frozen=True):
     home: str
     """Package that it comes with."""
     helper: Helper
+    left_out: frozenset[str] = frozenset()
+    """Names of settings whose argument the call leaves out: it makes them where that does the
+    same.
+    """
+
+    def makes(self, environment: Environment, turn: SettingChange) -> tuple[Clause, ...]:
+        """Return where the call makes a setting."""
+        where = environment.holding(turn.condition)
+        if turn.name in self.left_out:
+            where = both(where, environment.holding(self.helper.left_out_where))
+        return tuple(where)
 
 
 # Text, not compiled: few questions need it, and compiling is felt at the start.
@@ -44,16 +57,16 @@ def find(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call:
     named = [known for known in every if wanted in (known.id, *map(str.lower, spellings(known)))]
     written = re.fullmatch(_CALL, text)
     arguments = written["arguments"] if written is not None else None
-    own = None if named else plain_statements.helper_of(kb, text)
+    own = None if named else _statement(kb, packages, text)
     if written is not None and not named and (own is None or arguments is not None):
-        named = _best(every, written["name"], arguments)
+        named = _best(every, packages, written["name"], arguments)
+    if own is not None:
+        named = [known for known in named if not known.left_out]
+        if own.home not in [known.home for known in named]:
+            named.append(own)
     found = [known for known in named if known.home in packages] or named
-    if own is not None and not found:
-        home = kb.meta.folders.get(own[0].partition("/")[0], "")
-        brings = home in packages or home in kb.meta.prefixes
-        return Call(own[0], home if brings else "", own[1])
     if len(found) == 1:
-        return _with_seed(found[0], arguments)
+        return found[0] if found[0] is own or not arguments else _as_written(found[0], text)
     if found:
         raise UsageError(
             f"{quote(text)} may be any of {len(found)}",
@@ -82,26 +95,48 @@ def _no_call(text: str) -> UsageError:
     return UsageError(f"{quote(text)} is not a call", allowed=known)
 
 
+def _statement(kb: KnowledgeBase, packages: Sequence[str], text: str) -> Call | None:
+    """A statement that makes one setting, with its package where that may be brought along."""
+    own = plain_statements.helper_of(kb, text)
+    if own is None:
+        return None
+    home = kb.meta.folders.get(own[0].partition("/")[0], "")
+    return Call(own[0], home if home in packages or home in kb.meta.prefixes else "", own[1])
+
+
 _SEED = r"(?:seed=)?(?:0|seed)"
-_NUMBER = r"(?:seed=)?(?P<number>[0-9]+)"
 
 
-def _with_seed(known: Call, arguments: str | None) -> Call:
-    """A call with the seed that was written in place of the one of its record."""
-    first = next(iter(split(arguments[1:-1])), "") if arguments else ""
-    given = re.fullmatch(_NUMBER, first.replace(" ", ""))
-    helper = known.helper
-    name, _bracket, inside = helper.call.partition("(")
-    template = split(inside.rpartition(")")[0])
-    if given is None or not template or not re.fullmatch(_SEED, template[0]):
-        return known
-    sets = list(helper.sets)
-    for place, turn in enumerate(sets):
-        if turn.any_value:
-            sets[place] = msgspec.structs.replace(turn, to=[given["number"]], any_value=False)
-    keyword = "seed=" if template[0].startswith("seed=") else ""
-    shown = f"{name}({', '.join([keyword + given['number'], *template[1:]])})"
-    return Call(known.id, known.home, msgspec.structs.replace(helper, call=shown, sets=sets))
+def _as_written(known: Call, text: str) -> Call:
+    """A call with the arguments, and so with the seed, that were written; without a
+    seed, or with None, it makes nothing, unless the record says that it does the same.
+    """
+    name, _bracket, arguments = text.strip().partition("(")
+    end = f".{name}".lower()
+    alike = [
+        spelling
+        for spelling in spellings(known)
+        if f".{spelling.partition('(')[0]}".lower().endswith(end)
+    ]
+    fitting = alike[0] if alike else known.helper.call
+    shown = f"{fitting.partition('(')[0]}({arguments}"
+    template = split(fitting.partition("(")[2].rpartition(")")[0])
+    places = [place for place, said in enumerate(template) if re.fullmatch(_SEED, said)]
+    helper = msgspec.structs.replace(known.helper, call=shown)
+    if not places or known.left_out:
+        return msgspec.structs.replace(known, helper=helper)
+    given = read_arguments(arguments.rpartition(")")[0])
+    positional = dict(enumerate(given.positional)).get(places[0], "None")
+    seed = given.keywords.get("seed", positional)
+    if seed == "None":
+        return _lacking(msgspec.structs.replace(known, helper=helper))
+    sets = [
+        msgspec.structs.replace(turn, to=[seed], any_value=False)
+        if turn.any_value and seed.isdigit()
+        else turn
+        for turn in helper.sets
+    ]
+    return msgspec.structs.replace(known, helper=msgspec.structs.replace(helper, sets=sets))
 
 
 def spellings(wanted: Call) -> tuple[str, ...]:
@@ -132,7 +167,7 @@ def decide_facts(kb: KnowledgeBase, environment: Environment, calls: Sequence[Ca
     for made in calls:
         for turn in made.helper.sets:
             facts = kb.settings[turn.name].decides.get(next(iter(turn.to), ""), {})
-            where = environment.holding(turn.condition) if facts else []
+            where = made.makes(environment, turn) if facts else ()
             if {} in where:
                 decided.update(facts)
             elif where:
@@ -152,7 +187,9 @@ def _nearest(name: str, spellings: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*nearest(name, spellings), *short]))[:3]
 
 
-def _best(every: Sequence[Call], name: str, arguments: str | None) -> list[Call]:
+def _best(
+    every: Sequence[Call], packages: Sequence[str], name: str, arguments: str | None
+) -> list[Call]:
     """Calls of this name whose arguments were written; those that ask for the most."""
     named: list[tuple[Call, dict[str, str]]] = []
     for known in every:
@@ -160,36 +197,67 @@ def _best(every: Sequence[Call], name: str, arguments: str | None) -> list[Call]
             asked = _asked(spelling, name)
             if asked:
                 named.append((known, asked))
+    here = [(known, asked) for known, asked in named if known.home in packages]
+    named = here or named
     given = _arguments(arguments or "()")
     fitting = [(known, asked) for known, asked in named if asked.items() <= given.items()]
     if not fitting and arguments is None:  # the bare name of a call that always has arguments
-        return list({known.id: known for known, _asked in named}.values())
+        fitting = [(known, {"": ""}) for known, _asked in named]
     most = max((len(asked) for _known, asked in fitting), default=0)
+    if here and not fitting and "*" not in given:  # which may hold any argument
+        return _left_out(here, given)
+    if "." not in name and not here and most == 1:  # its name alone does not tell whose it is
+        homes = {known.home for known, _asked in fitting}
+        fitting += [(known, {"": ""}) for known, _asked in named if known.home not in homes]
     return list({known.id: known for known, asked in fitting if len(asked) == most}.values())
+
+
+def _left_out(named: Sequence[tuple[Call, dict[str, str]]], given: dict[str, str]) -> list[Call]:
+    """A call without the arguments that its records ask for: that of the record which says where
+    this does the same, or one that makes nothing.
+    """
+    free = [
+        known
+        for known, asked in named
+        if not any(key in given or not key.isidentifier() for key in asked.keys() - {""})
+    ]
+    told = [known for known in free if known.helper.left_out is not None] or free[:1]
+    return [_lacking(known) for known in {known.id: known for known in told}.values()]
+
+
+def _lacking(known: Call) -> Call:
+    """A call that leaves out the arguments which its record asks for."""
+    names = frozenset(turn.name for turn in known.helper.sets)
+    return msgspec.structs.replace(known, left_out=names)
 
 
 def _asked(spelling: str, name: str) -> dict[str, str]:
     """The name and arguments that make a spelling this call and no other; empty for another name.
 
-    A number or a variable stands for any value (``seed=0``, ``seed=seed``).
+    The number of a seed or a variable stands for any value (``seed=0``, ``seed=seed``).
     """
     known, bracket, rest = spelling.partition("(")
     if not f".{known}".lower().endswith(f".{name}".lower()):
         return {}
     asked = {"": ""}
     for argument, value in _arguments(bracket + rest).items():
-        if value != argument and not value.isdigit():
+        if value != argument and argument != "seed":
             asked[argument] = value
     return asked
 
 
 def _arguments(text: str) -> dict[str, str]:
-    """Keyword arguments, and texts without a keyword (``"error"``); of anything, the empty one."""
+    """Keyword arguments, and texts without a keyword (``"error"``); of anything, the empty one.
+    None is an argument left out.
+    """
     written = read_arguments(text[1:].rpartition(")")[0])
     found = {"": ""}
     for name, said in written.keywords.items():
-        found[name.lower()] = _literal(said)
+        if said != "None":
+            found[name.lower()] = _literal(said)
     for said in written.positional:
+        if said.startswith("*"):
+            found["*"] = said
         if said[:1] in "\"'":
             found[repr(_literal(said))] = _literal(said)
     return found

@@ -84,9 +84,7 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
     found: list[CallEffect] = []
     for turn in by.helper.sets:
         if step.name == turn.name:
-            where = both(
-                environment.holding(by.helper.condition), environment.holding(turn.condition)
-            )
+            where = both(environment.holding(by.helper.condition), by.makes(environment, turn))
             if where:
                 found.append(_turned(step, turn, where, step.name in by.helper.overwrites))
     if not found:
@@ -210,7 +208,7 @@ def _turns_on(kb: KnowledgeBase, environment: Environment, by: Call, label: str)
             continue
         for made in by.helper.sets:
             same = made.set == turn.set and (not made.to or not set(made.to).isdisjoint(turn.to))
-            if same and environment.holding(made.condition):
+            if same and by.makes(environment, made):
                 return True
     return False
 
@@ -253,5 +251,5 @@ def _answer(
 
 def _overwritten(environment: Environment, by: Call) -> list[str]:
     """Of what it overwrites, what it sets in the releases in question."""
-    here = {turn.name for turn in by.helper.sets if environment.holding(turn.condition)}
+    here = {turn.name for turn in by.helper.sets if by.makes(environment, turn)}
     return [name for name in by.helper.overwrites if name in here]

@@ -26,13 +26,14 @@ def helper_of(kb: KnowledgeBase, text: str) -> tuple[str, Helper] | None:
     if found is None:
         return None
     setting, value = found
+    is_left_out = value == "None" and value not in setting.accepts
     turn = SettingChange(set=setting.name, to=[] if value is None else [value])
     helper = Helper(
         title=setting.name,
         call=written,
         summary=setting.summary,
         when=setting.when,
-        sets=[turn],
+        sets=[] if is_left_out else [turn],
         overwrites=[setting.name],
         evidence=setting.evidence,
     )
@@ -86,6 +87,8 @@ def _value(known: str, given: str) -> str | None:
         return None
     if not template or "{value}" not in template[-1]:
         return "" if arguments == template else None
+    if not arguments:
+        return "None"
     if len(arguments) < len(template):
         return None
     return arguments[len(template) - 1].rpartition("=")[2].strip()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from d9m.model.signatures import arguments
-from d9m.model.when import Condition, parse
+from d9m.model.when import Condition
 from d9m.resolve import helper_calls
 from d9m.resolve.helper_calls import Call
 from d9m.scan.facts import Arms, Assignment, EnvironmentWrite, FileFacts, WrittenCall
@@ -83,7 +83,7 @@ def _of_call(
     setting, value = made if made is not None else (None, None)
     helper = _helper(questions, vocabulary, call)
     if helper is not None and not _says_other(helper, setting, value):
-        yield from _of_helper(facts, call, helper, _spelt(helper, call), ())
+        yield from _of_helper(facts, call, helper)
     elif setting is not None:
         yield Effect(
             setting=setting,
@@ -96,18 +96,13 @@ def _of_call(
             guarded=call.guarded,
             call=call,
         )
-    else:
-        package = vocabulary.package(call.name)
-        if package is not None and (package, call.name.rpartition(".")[2]) in vocabulary.helpers:
-            for known in _left_out(questions, package, call):
-                where = (parse(known.helper.left_out or {}),)
-                named = known.helper.call.partition("(")[2].partition("=")[0]
-                yield from _of_helper(facts, call, known, f"{call.name}() without {named}=", where)
 
 
-def _of_helper(
-    facts: FileFacts, call: WrittenCall, helper: Call, by: str, where: tuple[Condition, ...]
-) -> Iterator[Effect]:
+def _of_helper(facts: FileFacts, call: WrittenCall, helper: Call) -> Iterator[Effect]:
+    where = (helper.helper.left_out_where,) if helper.left_out else ()
+    if helper.left_out and helper.helper.left_out is None:
+        return
+    by = _spelt(helper, call)
     for turn in helper.helper.sets:
         if turn.set is not None:
             yield Effect(
@@ -132,22 +127,10 @@ def _spelt(helper: Call, call: WrittenCall) -> str:
     """The call as its record writes it, with the name that the file uses."""
     spellings = helper_calls.spellings(helper)
     own = (text for text in spellings if text.startswith(f"{call.name}("))
+    named = arguments(helper.helper.call.partition("(")[2].rpartition(")")[0]).keywords
+    if helper.left_out and named:
+        return f"{call.name}() without {next(iter(named))}="
     return next(own, spellings[0])
-
-
-def _left_out(questions: Questions, package: str, call: WrittenCall) -> Iterator[Call]:
-    """Helper calls that this one is in some releases, for it leaves out what they name."""
-    if call.positional:
-        return
-    for id_, helper in questions.kb.helpers.items():
-        if helper.left_out is None:
-            continue
-        known = helper_calls.call(questions.kb, id_)
-        name, _bracket, rest = helper.call.partition("(")
-        named = arguments(rest.rpartition(")")[0]).keywords
-        same = name.rpartition(".")[2] == call.name.rpartition(".")[2]
-        if same and known.home == package and not named.keys() & call.keywords.keys():
-            yield known
 
 
 def _says_other(helper: Call, setting: str | None, value: str | None) -> bool:

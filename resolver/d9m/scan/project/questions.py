@@ -119,6 +119,9 @@ class Questions:
         if (package, text) not in self._calls:
             try:
                 found = helper_calls.find(self.kb, [package], text)
+                if found.id in self.kb.helpers:  # as its record writes it
+                    helper = self.kb.helpers[found.id]
+                    found = msgspec.structs.replace(found, helper=helper)
             except UsageError:
                 found = None
             self._calls[package, text] = found
