@@ -32,10 +32,7 @@ import msgspec
 
 from d9m import api
 from d9m.check import against
-from d9m.check.ranks import compare
-from d9m.check.report import junit, markdown
-from d9m.check.report import text as check_text
-from d9m.check.result import AgainstResult, OddResult, RankDevice, exit_code
+from d9m.check.result import AgainstResult, OddResult, RankDevice, Report, exit_code
 from d9m.check.settings import SettingCheck
 from d9m.cli import advise_command
 from d9m.cli import main as command
@@ -287,7 +284,6 @@ class Doors:
             "package files": (self.package_files, files),
             "complaints": (self.complaints, complaints),
             "records": (self.record, [str(path) for path in self.records]),
-            "reports": (self.report, [right]),
             "digests": (self.digests, [_digests(right)]),
             "evidence": (self.evidence, short),
             "compiled base": (self.compiled_base, ops[:4]),
@@ -383,22 +379,10 @@ class Doors:
             if isinstance(found, yaml_files.Loaded):
                 list(soundness.faults(found.record, set(self.kb.settings)))
 
-    def report(self, chance: random.Random, text: str) -> None:
-        """Good: two reports with a result that is the same in both."""
-        data = document(chance, text)
-        found = compare.read(self.file(data))
-        compared = compare.compare(found, compare.read(self.file(text.encode())), ("a", "b"))
-        check_text.render(self.kb, found, True).plain()
-        markdown.render(self.kb, found)
-        junit.render(self.kb, found)
-        exit_code(found)
-        if compare.exit_code(compared) == ExitCode.ANSWERED and not compared.count("same"):
-            raise FailOpenError("nothing is the same")
-
     def digests(self, chance: random.Random, text: str) -> None:
         """Good: what holds a result that is the same here."""
         reference = against.read(self.file(document(chance, text)))
-        own = msgspec.json.decode(_report(), type=compare.Report)
+        own = msgspec.json.decode(_report(), type=Report)
         held = against.hold(own, reference)
         told = exit_code(msgspec.structs.replace(own, settings=[], odd=[], newer={}, against=held))
         if told == ExitCode.ANSWERED and not held.same:
@@ -578,7 +562,7 @@ def _report() -> str:
 
 
 def _digests(right: str) -> str:
-    bits = against.bits(msgspec.json.decode(right, type=compare.Report))
+    bits = against.bits(msgspec.json.decode(right, type=Report))
     return msgspec.json.encode(bits).decode()
 
 
@@ -593,7 +577,6 @@ WEIGHTS = {
     "package files": 8,
     "complaints": 3,
     "records": 12,
-    "reports": 6,
     "digests": 5,
     "evidence": 6,
     "compiled base": 2,

@@ -28,7 +28,6 @@ from d9m.browse.show import Shown, show
 from d9m.check.against import bits, hold, read
 from d9m.check.evidence import record
 from d9m.check.plan import catalogue
-from d9m.check.ranks import compare
 from d9m.check.result import OddResult, RankDevice, Report
 from d9m.check.settings import SettingCheck
 from d9m.cli.application import application
@@ -109,7 +108,6 @@ QUESTIONS = [
     "scan --no-cache --goal repeatable .",
     "check --list",
     "check --list --framework jax --ops cumsum",
-    "check --compare report.json report.json",
 ]
 
 PROGRAM = """\
@@ -187,8 +185,6 @@ def test_what_check_writes_is_as_the_schema_says(folder: Path) -> None:
     assert output_schema.faults(plain(record(report)), ["check-evidence"]) == []
     assert bits(report).results
     assert output_schema.faults(plain(bits(report)), ["check-digests"]) == []
-    both = compare.compare(report, report, ("a", "b"))
-    assert output_schema.faults(plain(both), ["check-compare"]) == []
 
 
 COMPLAINTS = [

@@ -30,17 +30,14 @@ RESOLVER = ROOT / "resolver" / "d9m"
 
 LEFT: dict[str, set[str]] = {
     "code": {
-        *("authoring", "browse", "check", "environment", "kb", "model", "scan", "trace"),
+        *("browse", "model", "scan"),
         *("render/browse/explain.py", "render/browse/next_step.py"),
         "render/browse/subject_lines.py",
     },
-    "names": {
-        *("authoring", "browse", "check", "environment", "kb", "model", "packaging", "scan"),
-        "trace",
-    },
-    "templates": {"evaluation.md", "history.md", "contributing.md", "scan.md", "scan_rule.md"},
+    "names": {"browse", "scan"},
+    "templates": {"scan.md", "scan_rule.md"},
     "outputs": {"explain"},
-    "help": {"check", "diff", "explain", "hunt", "kb", "lock", "run", "scan", "trace", "verify"},
+    "help": {"explain", "scan"},
 }
 """Kind of text -> rooms that may still hold old words."""
 

@@ -12,7 +12,6 @@ from d9m.scan.baseline import BASELINE_VERSION
 from process import d9m
 
 COMMANDS = {
-    "check --compare": (["check", "--compare", "{}", "{}"], "schema_version", SCHEMA_VERSION),
     "check --against": (["check", "--against", "{}"], "schema_version", SCHEMA_VERSION),
     "scan --baseline": (["scan", "--baseline", "{}", "."], "version", BASELINE_VERSION),
 }

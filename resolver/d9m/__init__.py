@@ -1,5 +1,8 @@
 """d9m: what to set, in your version and on your machine, for deterministic training.
 
+`advise`, `explain` and `show` answer from the records, `check` probes this machine, `scan` reads a
+project; help(d9m.check.library.check) and help(d9m.scan.library.scan) have the arguments of these.
+
 >>> import d9m
 >>> d9m.advise(torch="2.6", ops=["cumsum"]).outcome
 'solved'
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from d9m.library import advise as advise
     from d9m.library import explain as explain
     from d9m.library import show as show
+    from d9m.scan.library import scan as scan
 
 _HOMES = {
     "advise": "d9m.library",
@@ -41,16 +45,22 @@ _HOMES = {
 }
 """Public name -> the module that has it, imported at first use."""
 
+_PACKAGES = ("check", "scan")
+"""Packages that are functions, too."""
+
+__all__ = [*_HOMES, *_PACKAGES]  # pyright: ignore[reportUnsupportedDunderAll]
+"""Without it, help(d9m) would leave out what is imported at first use."""
+
 
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name == "check":
-        return importlib.import_module("d9m.check")
+    if name in _PACKAGES:
+        return importlib.import_module(f"d9m.{name}")
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'd9m' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES, "check"])
+    return sorted([*globals(), *_HOMES, *_PACKAGES])

@@ -11,9 +11,9 @@ from d9m.environment.packages import partners, with_partners
 from d9m.errors import UsageError, several
 from d9m.kb.store import KnowledgeBase
 from d9m.model import op_syntax
-from d9m.model.advice import Advice
+from d9m.model.advice import Advice, OpAnswer, worst
 from d9m.model.op_syntax import Query
-from d9m.model.records import Scope
+from d9m.model.records import Existence, Scope
 from d9m.model.settings import PlainValue
 from d9m.resolve import helper_calls, op_lookup
 from d9m.resolve.helper_calls import Call
@@ -35,6 +35,10 @@ class Question(msgspec.Struct, frozen=True):
     """Settings that are made already, each place that holds some for itself, the last one wins;
     None: they are not in question.
     """
+    mistakes: Mapping[int, tuple[str, UsageError]] = {}
+    """Place among all that were named -> the item and why it means no op; `items` holds the
+    others.
+    """
 
 
 def understand(
@@ -44,8 +48,12 @@ def understand(
     scope: Scope = "run",
     calls: Sequence[str] = (),
     settings: Sequence[Mapping[str, PlainValue]] | None = None,
+    in_part: bool = False,
+    fast: bool = False,
 ) -> Question:
-    """Read a question. Raises UsageError for anything that cannot be answered."""
+    """Read a question. Raises UsageError for anything that cannot be answered; `in_part` leaves out
+    unknown ops beside known ones; `fast` asks for the settings that cost least.
+    """
     named = [kb.package_named(name) for name, _version in setup.packages]
     made = tuple(helper_calls.find(kb, named, text) for text in calls)
     queries = [op_syntax.parse(text) for text in ops or ()]
@@ -53,24 +61,47 @@ def understand(
     for call in made:
         helper_calls.must_exist(environment, call)
     environment = helper_calls.decide_facts(kb, environment, made)
+    if fast:
+        environment = environment.given({**_fast_facts(kb, environment), **environment.facts})
+    mistakes: dict[int, tuple[str, UsageError]] = {}
     if ops is None:
         items = op_lookup.everything(kb, environment)
     else:
-        items = _found(kb, environment, queries)
-    return Question(environment, tuple(items), scope, made, settings)
+        items = _found(kb, environment, queries, mistakes)
+    if mistakes and not (in_part and items):
+        errors = [error for _text, error in mistakes.values()]
+        raise errors[0] if len(errors) == 1 else several(errors)
+    return Question(environment, tuple(items), scope, made, settings, mistakes)
 
 
-def _found(kb: KnowledgeBase, environment: Environment, queries: Sequence[Query]) -> list[OpItem]:
-    """Return the ops that the queries mean. Raises UsageError with every unknown name."""
+def _fast_facts(kb: KnowledgeBase, environment: Environment) -> dict[str, str]:
+    """Return the facts that hold where the settings are to cost least. Raises UsageError."""
+    found: dict[str, str] = {}
+    for name, fact in kb.meta.facts.items():
+        spans = {package: Existence(from_=first) for package, first in fact.since.items()}
+        if fact.fast is not None and any(
+            op_lookup.exists_in(environment, package, span) for package, span in spans.items()
+        ):
+            found[name] = fact.fast
+    if not found:
+        named = ", ".join(environment.packages)
+        raise UsageError(f"--fast: no cheaper setting is on record for {named}")
+    return found
+
+
+def _found(
+    kb: KnowledgeBase,
+    environment: Environment,
+    queries: Sequence[Query],
+    mistakes: dict[int, tuple[str, UsageError]],
+) -> list[OpItem]:
+    """Return the ops that the queries mean; add an error for every unknown name."""
     items: list[OpItem] = []
-    mistakes: list[UsageError] = []
-    for query in queries:
+    for place, query in enumerate(queries):
         try:
             items.append(op_lookup.find(kb, environment, query))
         except UsageError as mistake:
-            mistakes.append(mistake)
-    if mistakes:
-        raise mistakes[0] if len(mistakes) == 1 else several(mistakes)
+            mistakes[place] = (query.text, mistake)
     return items
 
 
@@ -130,6 +161,8 @@ def answer(
         found.update(place)
     known = {**found, **(made or {})}
     advice = resolve(kb, environment, question.items, question.scope, question.calls, known)
+    if question.mistakes:
+        advice = _with_mistakes(advice, question)
     if places is None:
         return advice
     from d9m.resolve import compare_settings
@@ -141,6 +174,27 @@ def answer(
     )
 
 
+def _with_mistakes(advice: Advice, question: Question) -> Advice:
+    """Return the advice with an entry for each unknown name, where it was asked."""
+    ops = list(advice.ops)
+    for place, (text, mistake) in sorted(question.mistakes.items()):
+        unknown = OpAnswer(
+            query=text,
+            names=[],
+            outcome="unknown",
+            default="unknown",
+            solutions=[],
+            fixed_in=None,
+            otherwise=[],
+            sources=[],
+            error=mistake.what,
+            nearest=mistake.nearest,
+        )
+        ops.insert(place, unknown)
+    outcome = worst([advice.outcome, "unknown"])
+    return msgspec.structs.replace(advice, ops=ops, outcome=outcome)
+
+
 def advise(
     kb: KnowledgeBase,
     setup: Setup,
@@ -148,6 +202,8 @@ def advise(
     scope: Scope = "run",
     calls: Sequence[str] = (),
     settings: Sequence[Mapping[str, PlainValue]] | None = None,
+    in_part: bool = False,
+    fast: bool = False,
 ) -> Advice:
     """`answer` to what `understand` reads."""
-    return answer(kb, understand(kb, setup, ops, scope, calls, settings))
+    return answer(kb, understand(kb, setup, ops, scope, calls, settings, in_part, fast))

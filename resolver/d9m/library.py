@@ -10,12 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from d9m import api
 from d9m.browse.explain import Explained
 from d9m.browse.show import Showing
 from d9m.environment.environment import Setup
+from d9m.errors import UsageError
 from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
+from d9m.model import op_syntax
 from d9m.model.advice import Advice
 from d9m.model.records import Scope
 from d9m.model.settings import PlainValue
@@ -23,13 +27,14 @@ from d9m.model.settings import PlainValue
 
 def advise(
     *,
-    ops: Sequence[str] | None = None,
+    ops: str | Sequence[str] | None = None,
     container: str | None = None,
     files: Sequence[str] = (),
     gpu: str | None = None,
     device: str | None = None,
     facts: Mapping[str, str] | None = None,
     inference: bool = False,
+    fast: bool = False,
     scope: Scope = "run",
     calls: Sequence[str] = (),
     settings: Mapping[str, PlainValue] | None = None,
@@ -38,9 +43,11 @@ def advise(
 ) -> Advice:
     """The exact settings for an environment and its ops; the fields are those of the JSON.
 
+    `ops` is a list, or a text as after ``--ops``. Print the advice to read it as text.
     A package may be None: any release of it. Without a package or a container it
     is about what is installed here; without `ops`, about every op known there.
     `files` list packages, as ``--from`` takes them; what is named wins.
+    `fast` prefers settings that cost less; a caution says what that gives up.
     `calls` are helper calls that the program makes, `settings` (as in
     ``os.environ``) are judged against the advice.
 
@@ -57,6 +64,8 @@ def advise(
     '0.8'
     """
     kb = kb or open_knowledge_base()
+    if isinstance(ops, str):
+        ops = op_syntax.split(ops)
     given = tuple((facts or {}).items())
     setup = Setup(_named(packages), container, device, given, inference, gpu)
     if not packages and container is None and not files:
@@ -69,7 +78,22 @@ def advise(
 
         setup = package_files.merged(kb, setup, package_files.open_file(file))
     places = None if settings is None else [settings]
-    return api.advise(kb, setup, ops, scope, calls, places)
+    answer = api.advise(kb, setup, ops, scope, calls, places, fast=fast)
+    found = PrintedAdvice(**msgspec.structs.asdict(answer))
+    vars(found).update(kb=kb, named_ops=ops is not None)
+    return found
+
+
+class PrintedAdvice(Advice, frozen=True, dict=True):
+    """An advice that prints as the text of ``d9m advise``."""
+
+    def __str__(self) -> str:
+        from d9m.render.advice import text
+        from d9m.render.interface import Answer
+
+        answer = Answer(self, self.__dict__["kb"], named_ops=self.__dict__["named_ops"])
+        body = text.render(answer).body
+        return body if isinstance(body, str) else body.plain()
 
 
 def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | None) -> Explained:
@@ -101,5 +125,12 @@ def show(*names: str, kb: KnowledgeBase | None = None) -> Showing:
     return records.show(kb or open_knowledge_base(), names)
 
 
-def _named(packages: Mapping[str, str | None]) -> tuple[tuple[str, str | None], ...]:
-    return tuple(packages.items())
+def _named(packages: Mapping[str, object]) -> tuple[tuple[str, str | None], ...]:
+    named: list[tuple[str, str | None]] = []
+    for name, version in packages.items():
+        if version is not None and not isinstance(version, str):  # 2.10 is 2.1 as a number
+            raise UsageError(
+                f"{name}={version!r}: a version is a text", tip=f'write {name}="{version}"'
+            )
+        named.append((name, version))
+    return tuple(named)

@@ -1,7 +1,7 @@
 // Filters of the status tables. The tables say everything without it.
 (() => {
   const start = () => {
-    const form = document.querySelector(".d9m-filter");
+    const form = document.querySelector(".d9m-filter:not(.d9m-upgrade)");
     if (!form || form.dataset.ready) return;
     form.dataset.ready = "yes";
     form.hidden = false;

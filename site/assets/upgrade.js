@@ -45,8 +45,15 @@
   const show = (remember) => {
     const [from, to] = [form.elements.from.value, form.elements.to.value];
     const [one, two] = [from, to].map((line) => data.lines.indexOf(line));
+    // A call with an argument is named where it changed in another way than its op, whose row comes before.
+    const plain = new Map();
     const changed = states
       .map(([name, at, row]) => [name, at, row[one], row[two]])
+      .filter(([name, at, ...sides]) => {
+        const change = sides.map(said).join("\n");
+        if (!name.includes("(")) plain.set(at, change);
+        return !name.includes("(") || change !== plain.get(at);
+      })
       .filter(([, , before, after]) => said(before) !== said(after))
       .sort((one, other) => Boolean(isKnown(other)) - Boolean(isKnown(one)) || worsening(other) - worsening(one) || bad(other[3]) - bad(one[3]));
     const row = ([name, at, before, after]) =>
@@ -54,6 +61,8 @@
     const head = element("tr", {}, ...["Op", from, to].map((each) => element("th", { scope: "col" }, each)));
     const table = element("div", { class: "d9m-wide" }, element("table", { class: "d9m-plain" }, element("thead", {}, head), element("tbody", {}, ...changed.map(row))));
     place.replaceChildren(element("p", { class: "d9m-sentence" }, element("strong", {}, sentence(from, to, changed))), ...(changed.length ? [table] : []));
+    const command = document.querySelector(".d9m-command code");
+    command.textContent = command.textContent.replace(/\S+$/, `${from}..${to}`);
     if (remember) history.replaceState(null, "", `?${new URLSearchParams({ from, to })}`);
   };
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice, OpAnswer
 from d9m.model.records import Outcome
 from pages import grid
+from pages.grid import GridRow
 
 LEFT: tuple[Outcome, ...] = ("unknown", "raises", "unsolved")
 """What the advised settings do not make deterministic."""
@@ -47,19 +50,47 @@ def answers(advice: Advice) -> dict[str, OpAnswer]:
 
 def between(kb: KnowledgeBase, earlier: Advice, later: Advice) -> list[Change]:
     """Ops that are answered differently, what got worse first."""
-    before, after = answers(earlier), answers(later)
+    before, after = (
+        {op: _shown(kb, answer) for op, answer in answers(each).items()}
+        for each in (earlier, later)
+    )
+    return grouped({op: (before.get(op), after.get(op)) for op in {*before, *after}})
+
+
+def of_rows(rows: Iterable[GridRow], earlier: int, later: int) -> list[Change]:
+    """Changes between two lines of a table of releases. A call with an argument is named where it
+    changed in another way than its op.
+    """
+    changes: dict[str, tuple[ShownAnswer | None, ShownAnswer | None]] = {}
+    for row in rows:
+        states: list[ShownAnswer | None] = []
+        for cell in row.cells:
+            if isinstance(cell, int):
+                states += [None] * cell
+                continue
+            by = cell.by if cell.outcome == "solved" else ()
+            states += [ShownAnswer(cell.outcome, by, cell.branches)] * cell.width
+        change = (states[earlier], states[later])
+        if not row.arguments:
+            changes[row.op] = change
+        elif change != changes[row.op]:
+            changes[f"{row.op}({row.arguments})"] = change
+    return grouped(changes)
+
+
+def grouped(
+    changes: Mapping[str, tuple[ShownAnswer | None, ShownAnswer | None]],
+) -> list[Change]:
+    """Ops that changed in the same way, together, what got worse first."""
     groups: dict[tuple[ShownAnswer | None, ShownAnswer | None], list[str]] = {}
-    for op in sorted({*before, *after}, key=str.lower):
-        one, two = _shown(kb, before.get(op)), _shown(kb, after.get(op))
+    for op, (one, two) in sorted(changes.items(), key=lambda each: each[0].lower()):
         if one != two:
             groups.setdefault((one, two), []).append(op)
     found = [Change(tuple(ops), one, two) for (one, two), ops in groups.items()]
     return sorted(found, key=lambda each: (not each.worse, each.ops))
 
 
-def _shown(kb: KnowledgeBase, op: OpAnswer | None) -> ShownAnswer | None:
-    if op is None:
-        return None
+def _shown(kb: KnowledgeBase, op: OpAnswer) -> ShownAnswer:
     solutions = tuple(op.solutions) if op.outcome == "solved" else ()
     return ShownAnswer(
         op.outcome, solutions, grid.branches(kb, op) if op.outcome == "depends" else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from d9m.api import advise
+from d9m.browse.changes import deciding_calls
 from d9m.environment.environment import DEVICES, Setup
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice, OpAnswer
@@ -104,7 +105,7 @@ def _rows(
     deciding: dict[str, set[str]] = {}
     for here in answers:
         for op, answered in here.items():
-            deciding.setdefault(op, set()).update(_deciding(answered))
+            deciding.setdefault(op, set()).update(deciding_calls(answered))
     calls = [
         _called(kb, Setup(((package, line.newest),), device=device), here, deciding)
         for line, here in zip(every, answers)
@@ -142,16 +143,6 @@ def _called(
     if not wanted:
         return {}
     return {op.query: op for op in advise(kb, setup, wanted).ops if op.sources}
-
-
-def _deciding(op: OpAnswer) -> set[str]:
-    """The calls by which one would ask for each answer of an op, where arguments decide."""
-    branches = [branch.decide for branch in op.otherwise]
-    for source in op.sources:
-        branches += [branch.decide for branch in source.possible]
-    start = f"{op.query}["
-    single = [decide[0] for decide in branches if len(decide) == 1]
-    return {call for call in single if call.startswith(start)}
 
 
 def _judged(advice: Advice) -> dict[str, OpAnswer]:

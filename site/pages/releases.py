@@ -69,9 +69,11 @@ def changes(
     kb: KnowledgeBase, package: str, earlier: MinorRelease, later: MinorRelease
 ) -> list[Change]:
     """What the newest of two lines answer differently, what got worse first."""
-    return differences.between(
-        kb, *(grid.answer(kb, package, line.newest, DEVICE) for line in (earlier, later))
-    )
+    places = [grid.lines(kb, package).index(line) for line in (earlier, later)]
+    rows = [
+        row for table in grid.grids(kb, package) if table.device == DEVICE for row in table.rows
+    ]
+    return differences.of_rows(rows, *places)
 
 
 def _pulls(kb: KnowledgeBase, package: str, line: MinorRelease) -> list[tuple[str, PullRequest]]:

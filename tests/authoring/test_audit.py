@@ -458,7 +458,7 @@ def test_a_kernel_that_adds_in_any_order_must_be_called_like_an_op_with_a_source
     ]
 
 
-def test_any_patch_of_a_minor_release_stands_for_it(kb: Kb) -> None:
+def test_any_patch_of_a_minor_release_represents_it(kb: Kb) -> None:
     kb.change("versions/torch.yaml", '"2.0.0": {}', '"2.0.0": {}, "2.0.1": {}')
     (kb.root / "evidence/wheels/torch-2.0.0.json").unlink()
     kb.read(facts("2.0.1"))
@@ -512,7 +512,7 @@ def test_a_line_is_judged_under_its_own_condition(kb: Kb, condition: str, ids: l
     assert all(f"{id_} 2.0.0.." in each for id_, each in zip(ids, found))
 
 
-def test_a_release_that_the_map_lacks_and_a_minor_that_nobody_read_are_found(kb: Kb) -> None:
+def test_a_release_that_the_map_lacks_and_an_unread_minor_are_found(kb: Kb) -> None:
     kb.change("versions/torch.yaml", '"2.0.0": {}', '"2.0.0": {}, "2.1.0": {}')
     kb.read(facts("2.0.1"))
     assert kb.ids() == ["release-not-in-map torch 2.0.1", "release-not-read torch 2.1.0"]

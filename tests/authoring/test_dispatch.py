@@ -114,7 +114,7 @@ def test_an_op_of_which_no_sample_runs_is_not_traced(tracer: ModuleType) -> None
     assert tracer.traced([({}, prepare)]) is None
 
 
-def test_a_call_has_the_name_that_it_begins_with_or_that_stands_before_it(
+def test_a_call_has_the_name_that_it_begins_with_or_that_precedes_it(
     samples: ModuleType,
 ) -> None:
     text = "# a comment\ntorch.celu(x)\ntorch.Tensor.dim: x.dim()\ntorch.celu(y)\n"

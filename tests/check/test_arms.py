@@ -63,7 +63,7 @@ def test_on_a_cpu_the_environment_as_it_is_keeps_its_own_threads() -> None:
     }
 
 
-def test_an_environment_with_a_setting_is_an_arm_of_its_own() -> None:
+def test_an_environment_with_a_setting_is_a_separate_arm() -> None:
     found = made("cuda", CUBLAS_WORKSPACE_CONFIG=":4096:8")["as-is"]
     assert found.same_as is None
     assert found.unset == []

@@ -134,7 +134,7 @@ def test_the_worker_and_its_adapters_need_python_3_6_and_nothing_else() -> None:
         assert {each.partition(".")[0] for each in imported} <= allowed
 
 
-def test_every_probe_has_a_name_of_its_own() -> None:
+def test_every_probe_has_its_own_name() -> None:
     assert len({each.id for each in EVERY}) == len(EVERY)
 
 

@@ -23,8 +23,6 @@ import output_schema
 from d9m.authoring.lint import lint
 from d9m.check import examine
 from d9m.check.plan.effort import FULL
-from d9m.check.ranks import compare
-from d9m.check.report import prober
 from d9m.check.result import Report
 from d9m.check.workers.run import Plan
 from d9m.cli.application import application
@@ -275,68 +273,6 @@ def test_the_evidence_is_accepted_by_lint(files: tuple[Path, Path, int], tmp_pat
     assert [each for each in lint(tmp_path / "kb") if each.file.startswith("evidence/runs/")] == []
 
 
-def test_a_report_is_like_itself(files: tuple[Path, Path, int], tmp_path: Path) -> None:
-    """Without what has no bits to compare if it happens to vary: ops that raise when set."""
-    found = json.loads(files[0].read_text())
-    found["probes"] = [each for each in found["probes"] if each["verdict"] != "raises"]
-    alike = tmp_path / "alike.json"
-    alike.write_text(json.dumps(found))
-    run = d9m("--compare", str(alike), str(alike))
-    assert run.returncode == 0
-    assert run.stdout.startswith("The two machines give the same results, bit for bit.")
-
-
-def test_a_machine_that_differs_is_named(files: tuple[Path, Path, int], tmp_path: Path) -> None:
-    found = json.loads(files[0].read_text())
-    probe = next(each for each in found["probes"] if each["id"] == "torch/cumsum")
-    probe["arms"]["advised"]["digest"] = "0" * 24
-    other = tmp_path / "other.json"
-    other.write_text(json.dumps(found))
-    run = d9m("--compare", str(files[0]), str(other))
-    assert run.returncode == 1
-    assert "torch/cumsum" in run.stdout
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{}", "[1]", '{"schema_version": 3}', "\0", '{"notes": ' + "[" * 5000]
-)
-def test_a_file_that_is_no_report_is_refused_with_exit_5(tmp_path: Path, text: str) -> None:
-    broken = tmp_path / "broken.json"
-    broken.write_text(text)
-    run = d9m("--compare", str(broken), str(broken))
-    assert (run.returncode, run.stdout) == (5, "")
-    assert "is not a report" in run.stderr
-
-
-def test_what_only_one_report_holds_is_not_the_same(report: Report) -> None:
-    half = msgspec.structs.replace(report, probes=report.probes[: len(report.probes) // 2])
-    left = {(each.id, each.dtype) for each in report.probes[len(half.probes) :]}
-    for both in ((report, half), (half, report)):
-        found = compare.compare(*both, ("a", "b"))
-        assert left <= found.uncompared()
-        assert found.count("same")
-        assert "could not be compared" in " ".join(prober.comparison(found).plain().split())
-
-
-def test_an_arm_that_a_process_did_not_finish_is_not_the_same(report: Report) -> None:
-    probe = next(each for each in report.probes if each.id == "torch/cumsum")
-    died = msgspec.structs.replace(probe.arms["advised"], failed="its process was killed")
-    other = msgspec.structs.replace(probe, arms={"advised": died})
-    alone = msgspec.structs.replace(report, probes=[probe])
-    found = compare.compare(alone, msgspec.structs.replace(report, probes=[other]), ("a", "b"))
-    assert [(pair.arm, pair.why) for pair in found.pairs] == [
-        ("default", "in one report only"), ("advised", "not run to its end")
-    ]  # fmt: skip
-    assert found.count("same") == 0
-
-
-def test_only_probes_on_the_same_sizes_are_compared(report: Report) -> None:
-    other = msgspec.structs.replace(
-        report, probes=[msgspec.structs.replace(each, case={"n": 1}) for each in report.probes]
-    )
-    assert compare.compare(report, other, ("a", "b")).count("same") == 0
-
-
 def test_every_format_tells_the_same_report(report: Report) -> None:
     from d9m.check.report import junit, markdown
     from d9m.check.report import text as check_text
@@ -526,7 +462,7 @@ def test_a_question_that_has_no_answer_here(
     ("arguments", "said"),
     [
         (["--list", "--settings"], "--list and --settings exclude each other"),
-        (["--selftest", "--compare", "a", "b"], "--selftest and --compare exclude each other"),
+        (["--list", "--selftest"], "--list and --selftest exclude each other"),
         (["--settings", "--evidence", "x.json"], "--settings runs no probes"),
         (["--list", "--framework", "numpy"], "d9m has no probes of it"),
         (["--list", "--ops", "index_ad"], "did you mean"),

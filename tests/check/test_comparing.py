@@ -63,7 +63,7 @@ def arm(repeats: int, processes: int) -> ArmResult:
     return united([first, *[Reading(digests={"a": 1})] * (processes - 1)])
 
 
-def test_95_repeats_bound_a_call_at_3_percent_and_3_starts_a_start_at_78() -> None:
+def test_95_calls_bound_a_call_at_3_percent_and_3_starts_a_start_at_78() -> None:
     found = bounds([arm(96, 3)])
     assert found.repeat == pytest.approx(0.031, abs=5e-4)
     assert found.start == pytest.approx(0.776, abs=1e-3)
@@ -109,7 +109,7 @@ def run(digests: dict[str, int]) -> Reading:
     return Reading(digests=digests, seconds=1.0)
 
 
-def test_repeats_are_held_to_the_most_common_result() -> None:
+def test_calls_are_held_to_the_most_common_result() -> None:
     arm = united([run({"a": 1, "b": 31}), run({"b": 32})])
     assert (arm.repeats, arm.processes, arm.distinct, arm.differing) == (64, 2, 2, 1)
     assert arm.varies

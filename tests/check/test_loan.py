@@ -117,7 +117,7 @@ def test_a_loan_that_ends_within_a_step_keeps_what_was_seen_of_it(tmp_path: Path
     assert kept.read_bytes() == written, "a loan without time loses nothing"
 
 
-def test_a_second_loan_repeats_no_step_that_is_done(left: Path) -> None:
+def test_a_second_loan_runs_no_finished_step_again(left: Path) -> None:
     done = {file: file.stat().st_mtime_ns for file in (left / "steps").iterdir()}
     assert {file.stem for file in done} == {
         "torch-probes-1",

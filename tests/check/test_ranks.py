@@ -20,7 +20,7 @@ from d9m.check.examine import CheckRequest
 from d9m.check.messages import GroupJob, Reading, WorkerEvent, WorkerFault
 from d9m.check.plan.effort import QUICK
 from d9m.check.plan.selection import ProbeRequest
-from d9m.check.ranks import compare, group_run, meeting
+from d9m.check.ranks import group_run, meeting, odd
 from d9m.check.ranks.meeting import Rank
 from d9m.check.result import OddResult, RankDevice, Report
 from d9m.check.workers.launch import START, Launcher, interpreter
@@ -136,7 +136,7 @@ def report(*digests: str | None, device: str = "some GPU") -> Report:
 
 
 @pytest.mark.parametrize(
-    ("reports", "odd"),
+    ("reports", "alone"),
     [
         ([report("a"), report("a"), report("a")], []),
         (
@@ -156,8 +156,8 @@ def report(*digests: str | None, device: str = "some GPU") -> Report:
         ),
     ],
 )
-def test_a_device_is_held_to_its_twins_only(reports: list[Report], odd: list[OddResult]) -> None:
-    assert compare.odd(reports) == odd
+def test_a_device_is_held_to_its_twins_only(reports: list[Report], alone: list[OddResult]) -> None:
+    assert odd.odd(reports) == alone
 
 
 def found(**digests: int) -> Reading:

@@ -164,7 +164,7 @@ HASH = (
 
 
 @pytest.mark.parametrize("how", ["interpreter", "runner"])
-def test_variables_stand_before_the_process_starts(
+def test_variables_are_set_before_the_process_starts(
     how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("D9M_GONE", "still here")
@@ -271,12 +271,12 @@ def test_a_ladder_is_left_at_the_first_rung_that_varies(forked: launch.Launcher)
     assert len(found.digests) > 1
 
 
-def test_a_slow_op_gets_fewer_repeats(forked: launch.Launcher) -> None:
+def test_a_slow_op_gets_fewer_calls(forked: launch.Launcher) -> None:
     slow = probe("slow", "__import__('time').sleep(0.2) or torch.ones(1)", reference=False)
     assert readings(forked, job([slow], repeats=100, budget=0.5, proofs=False))["slow"].repeats == 4
 
 
-def test_a_process_that_is_short_of_time_repeats_every_op_a_few_times(
+def test_a_process_that_is_short_of_time_calls_every_op_a_few_times(
     forked: launch.Launcher,
 ) -> None:
     call = "__import__('time').sleep(0.02) or torch.ones(1)"

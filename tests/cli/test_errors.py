@@ -25,7 +25,7 @@ TEXTS = [
         ["no record has 'torch.func.vmap', and our catalogue of torch leaves torch.func out"],
     ),
     (
-        ["advise", "--torch", "2.4", "--ops", "indx_add,cumsum,scater"],
+        ["advise", "--torch", "2.4", "--ops", "indx_add,cumsum,scater", "--format", "env"],
         [
             "2 mistakes in the ops",
             "unknown op 'indx_add' in torch: did you mean index_add",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import doctest
+import functools
+import pydoc
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -15,6 +19,7 @@ import d9m.check.plan.catalogue
 import d9m.library
 from golden import knowledge_base
 from process import compiled_kb
+from process import d9m as process_d9m
 
 
 @pytest.mark.parametrize("module", [d9m, d9m.library], ids=lambda module: module.__name__)
@@ -70,3 +75,33 @@ def test_settings_that_are_made_are_judged() -> None:
     assert [(each.name, each.status) for each in advice.existing] == [
         ("CUBLAS_WORKSPACE_CONFIG", "needed")
     ]
+
+
+def test_ops_may_be_a_text_as_on_the_command_line() -> None:
+    text = d9m.advise(torch="2.4", ops="cumsum,index_add", kb=knowledge_base())
+    listed = d9m.advise(torch="2.4", ops=["cumsum", "index_add"], kb=knowledge_base())
+    assert text == listed
+
+
+@pytest.mark.parametrize("ask", [d9m.advise, functools.partial(d9m.explain, "cumsum")])
+def test_a_version_that_is_a_number_is_refused_with_its_text(ask: Callable[..., object]) -> None:
+    with pytest.raises(d9m.UsageError, match=r'write torch="2\.4"'):
+        ask(torch=2.4, kb=knowledge_base())
+
+
+def test_an_advice_prints_as_the_text_of_the_command() -> None:
+    printed = str(d9m.advise(torch="2.4", ops=["cumsum"], kb=knowledge_base()))
+    done = process_d9m("advise", "--torch", "2.4", "--ops", "cumsum")
+    assert printed.split() == done.stdout.split()
+
+
+def test_scan_reads_a_project(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import torch\ntorch.nn.Linear(1, 1)\n")
+    report = d9m.scan(tmp_path, kb=knowledge_base())
+    assert report.files.read == 1
+
+
+def test_help_shows_the_functions() -> None:
+    shown = pydoc.plain(pydoc.render_doc(d9m))
+    for name in ("advise(", "explain(", "show(", "check", "scan"):
+        assert name in shown

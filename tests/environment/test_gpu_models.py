@@ -50,7 +50,7 @@ def test_a_gpu_is_found_as_people_and_tools_write_it(text: str, name: str, sm: s
         ("abacus", "--fact sm=90"),
     ],
 )
-def test_a_gpu_that_nobody_knows_is_refused(text: str, says: str) -> None:
+def test_an_unknown_gpu_is_refused(text: str, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         find_gpu(knowledge_base(), text)
 

@@ -163,7 +163,7 @@ def versions(environment: Environment) -> dict[str, str | None]:
     }
 
 
-def test_packages_that_nobody_knows_are_counted() -> None:
+def test_unknown_packages_are_counted() -> None:
     environment = described(UV)
     assert (versions(environment), environment.ignored) == ({"torch": "2.4.0"}, 1)
 
@@ -207,7 +207,7 @@ def test_a_lock_with_two_versions_asks_which() -> None:
     assert versions(described(builds))["torch"] == "2.4.0"
 
 
-def test_a_part_of_a_file_leads_nobody_to_its_own_sources() -> None:
+def test_a_part_of_a_file_does_not_lead_to_its_own_sources() -> None:
     environment = described(REQUIREMENTS)
     assert environment.packages["cudnn"].origin == "file"
 

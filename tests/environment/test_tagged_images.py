@@ -49,7 +49,7 @@ def test_the_newest_release_is_what_latest_holds() -> None:
     assert inside("tensorflow/tensorflow:latest-gpu").packages["tensorflow"].version == newest
 
 
-def test_an_image_for_the_cpu_is_about_the_cpu_unless_somebody_says_otherwise() -> None:
+def test_an_image_for_the_cpu_is_about_the_cpu_unless_the_user_says_otherwise() -> None:
     assert inside("tensorflow/tensorflow:2.16.1").device == "cpu"
     assert inside("tensorflow/tensorflow:2.16.1", "cuda").device == "cuda"
 

@@ -92,7 +92,7 @@ def test_releases_are_listed_in_the_order_of_packaging(names: list[str]) -> None
 @given(
     st.sampled_from(RELEASED), st.sampled_from(["", "+cu121", "+nv"]), st.sampled_from(["", "v"])
 )
-def test_a_release_stands_for_itself_whatever_its_local_part(
+def test_a_release_means_itself_whatever_its_local_part(
     release: str, local: str, prefix: str
 ) -> None:
     found = candidates("tensorflow", f"{prefix}{release}{local}", RELEASED)
@@ -101,7 +101,7 @@ def test_a_release_stands_for_itself_whatever_its_local_part(
 
 
 @given(st.sampled_from(RELEASED))
-def test_a_prefix_stands_for_every_release_that_it_covers(release: str) -> None:
+def test_a_prefix_means_every_release_that_it_covers(release: str) -> None:
     prefix = release.rpartition(".")[0]
     found = candidates("tensorflow", prefix, RELEASED)
     assert set(found.releases) == {each for each in RELEASED if covers(prefix, each)}

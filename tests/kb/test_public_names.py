@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
-import output_schema
-from d9m.authoring.coverage import answered
 from d9m.browse.show import show
 from d9m.environment.environment import Setup, describe
 from d9m.errors import UsageError
@@ -183,21 +180,3 @@ def test_a_public_name_can_be_shown_with_the_releases_that_have_it(
     shown = rendered.render(kb, show(kb, [name])).plain()
     assert says in shown
     assert "No known nondeterminism in torch." in shown
-
-
-def test_every_op_in_every_release_is_counted_and_what_is_unknown_is_listed(
-    kb: KnowledgeBase,
-) -> None:
-    whole = answered(kb)
-    assert not output_schema.faults(msgspec.to_builtins(whole), ["kb-stats-answers"])
-    (found,) = whole.packages
-    assert (found.ops, found.releases, found.pairs) == (3, 6, 18)
-    assert found.outcomes == {"no-known-source": 12, "unknown": 4, "unsolved": 2}
-    assert (found.unknown_percent, found.unknown_percent_met) == (22.22, 66.67)
-    (open_,) = found.unknown
-    assert (open_.source, open_.releases, open_.ops) == (
-        "pytorch/histc",
-        "1.0.0..2.0.0",
-        ["torch.histc"],
-    )
-    assert "not looked at" in found.text()

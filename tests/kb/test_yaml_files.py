@@ -201,7 +201,7 @@ def test_no_line_of_a_record_is_longer_than_140_columns() -> None:
     ] == []
 
 
-def test_aliases_are_not_followed_so_a_short_text_cannot_stand_for_a_huge_value() -> None:
+def test_aliases_are_not_followed_so_a_short_text_cannot_become_a_huge_value() -> None:
     lines = [
         "a0: &a0 [x, x]",
         *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 40)),

@@ -134,7 +134,7 @@ def test_a_fault_is_told_with_its_place(text: str, says: str) -> None:
         op_syntax.parse(text)
 
 
-def test_the_caret_stands_under_the_fault() -> None:
+def test_the_caret_is_under_the_fault() -> None:
     with pytest.raises(UsageError) as caught:
         op_syntax.parse("conv:sideways")
     _what, text, caret = caught.value.what.split("\n")

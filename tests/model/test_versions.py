@@ -49,7 +49,7 @@ def test_the_order_of_final_releases_is_that_of_packaging(first: str, second: st
         (">=3", ("2.10.0",), "newer"),
     ],
 )
-def test_a_version_stands_for_releases(text: str, releases: tuple[str, ...], how: str) -> None:
+def test_a_version_means_releases(text: str, releases: tuple[str, ...], how: str) -> None:
     found = candidates("torch", text, RELEASED)
     assert (found.releases, found.how) == (releases, how)
 

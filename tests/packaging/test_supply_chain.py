@@ -66,7 +66,7 @@ def test_what_builds_a_release_has_no_rights_and_what_publishes_it_builds_nothin
 
 
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
-def test_no_expression_of_a_workflow_stands_in_a_shell_line(file: Path) -> None:
+def test_no_expression_of_a_workflow_is_in_a_shell_line(file: Path) -> None:
     for job in yaml.safe_load(file.read_text())["jobs"].values():
         for step in job["steps"]:
             assert "${{" not in step.get("run", "")

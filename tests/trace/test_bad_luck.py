@@ -47,7 +47,7 @@ def test_a_program_that_another_one_replaces(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_a_fork_that_trains_has_a_stream_of_its_own(tmp_path: Path) -> None:
+def test_a_fork_that_trains_has_a_separate_stream(tmp_path: Path) -> None:
     found = record(tmp_path, "", torch_python(), "bad_luck.py", "forks")
     assert (found.code, found.errors) == (0, "")
     parent, child = found.streams()

@@ -231,7 +231,7 @@ def test_several_causes_are_numbered(tmp_path: Path) -> None:
     assert "d9m show seeds" in out
 
 
-def test_an_op_that_nobody_knows_is_news(tmp_path: Path) -> None:
+def test_an_unknown_op_is_news(tmp_path: Path) -> None:
     text = SITES + 'A ["o",4,"",["aa.1"],["c1.3"]]\nB ["o",4,"",["aa.1"],["c2.3"]]'
     _code, out, _err = diff(tmp_path, text)
     assert "not verified: no record of this op; please send us this answer" in out
@@ -487,7 +487,7 @@ def test_a_notebook_is_not_to_be_hunted(tmp_path: Path) -> None:
     assert "d9m hunt " not in out
 
 
-def test_ops_that_can_differ_are_listed_with_what_they_do_alone() -> None:
+def test_possible_ops_are_listed_with_what_they_do_alone() -> None:
     kb = open_knowledge_base()
     alone = Replay(32, 7, 0.08, 80, 1)
     index = Cause(

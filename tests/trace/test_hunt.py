@@ -288,7 +288,7 @@ def test_a_compiled_graph_that_differs_is_run_op_by_op(tmp_path: Path) -> None:
     assert [stage.level for stage in found.stages] == ["step", "op", "eager", "replay"]
 
 
-def test_a_compiled_graph_that_repeats_op_by_op_is_left_to_its_kernels(tmp_path: Path) -> None:
+def test_a_compiled_graph_that_is_the_same_op_by_op_is_left_to_its_kernels(tmp_path: Path) -> None:
     program = MadeUpProgram(lambda run, step: run in (2, 4), compiles=True)
     found = hunted(tmp_path, program)
     assert [cause.kind for cause in found.causes] == ["compiled"]

@@ -79,7 +79,7 @@ def test_a_timer_in_a_tensor_is_harmless(tmp_path: Path) -> None:
     assert found["harmless"]
 
 
-def test_memory_that_nobody_wrote_is_named_where_it_was_made(tmp_path: Path) -> None:
+def test_memory_never_written_is_named_where_it_was_made(tmp_path: Path) -> None:
     found = compared(tmp_path, "unwritten_memory")
     (cause,) = found["causes"]
     assert (cause["kind"], cause["step"], cause["module"]) == ("uninitialised", 0, "Net")

@@ -134,7 +134,7 @@ def test_strides_are_part_of_a_shape(exact: Recorded) -> None:
     assert shapes == [["float32[6, 4] strides [1, 6]"], ["float32[6, 2] strides [6, 1]"]]
 
 
-def test_recomputation_is_a_phase_of_its_own(exact: Recorded) -> None:
+def test_recomputation_is_a_separate_phase(exact: Recorded) -> None:
     found = [(call.op, call.phase) for call in of(exact, "<lambda>")]
     forward, again = found[:2], found[2:4]
     assert forward == [("sin", "fwd"), ("exp", "fwd")]

@@ -67,7 +67,7 @@ def test_a_saved_call_gives_the_bits_that_it_gave(saved: tuple[Path, list[str]])
     assert found[1::2] == printed, "the second call got what the first one had changed"
 
 
-def test_a_call_that_repeats_is_one_result(saved: tuple[Path, list[str]]) -> None:
+def test_a_deterministic_call_is_one_result(saved: tuple[Path, list[str]]) -> None:
     fix = {"D9M_UNUSED": "1"}, ["torch.use_deterministic_algorithms(True)"]
     assert replayed(saved[0] / "7", {}, fix) == Replay(32, 1, 0.0, None, 1)
 

@@ -64,7 +64,7 @@ def test_an_end_that_is_cut_off_is_no_line(tmp_path: Path) -> None:
     assert (a.next(), b.next()) == (None, None)
 
 
-def test_lines_of_some_letters_are_found_wherever_they_stand(
+def test_lines_of_some_letters_are_found_wherever_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(whole_lines, "BLOCK", 16)

@@ -1,6 +1,6 @@
 """Golden cases: a question in a file, and what its answer must say.
 
-The expected values come from documents, never from the records: whoever
+The expected values come from documents, never from the records: an author who
 changes a record sees in a case what that changes for a user.
 """
 
@@ -25,7 +25,7 @@ Object: TypeAlias = dict[str, Any]
 
 
 class CaseQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is asked; keys that are absent take the defaults of the command line."""
+    """The question; keys that are absent take the defaults of the command line."""
 
     with_: dict[str, str | None] = msgspec.field(name="with", default={})
     """Package -> version; null: named without one."""
@@ -82,7 +82,7 @@ class CaseRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return made[0], getattr(self, made[0])
 
     def failure(self, answer: Any) -> str | None:
-        """What is wrong with an answer, if anything."""
+        """Return the faults of an answer."""
         name, wanted = self.comparison()
         found = list(places(answer, self.at)) or ([None] if name == "matches" else [])
         if not found:
@@ -139,7 +139,7 @@ def read(path: Path) -> Case:
 
 
 def failures(kb: KnowledgeBase, case: Case) -> list[str]:
-    """What the knowledge base answers otherwise than a case expects."""
+    """Return where the knowledge base answers otherwise than a case expects."""
     return faults(case, reply(kb, case))
 
 
@@ -152,7 +152,7 @@ def reply(kb: KnowledgeBase, case: Case) -> Advice | D9mError:
 
 
 def faults(case: Case, said: Advice | D9mError) -> list[str]:
-    """What a reply says otherwise than a case expects."""
+    """Return where a reply differs from what a case expects."""
     if isinstance(said, D9mError):
         wrong = [case.expect_error.failure(said)] if case.expect_error else [f"refused: {said}"]
     else:

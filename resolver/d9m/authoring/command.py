@@ -231,15 +231,8 @@ def build(
 
 
 def stats(
-    answers: Annotated[
-        bool,
-        typer.Option(
-            "--answers", help="Ask for every op in every release, and list what is unknown."
-        ),
-    ] = False,
     format_: Format = "text",
 ) -> None:
-    from d9m.authoring.coverage import answered
     from d9m.authoring.public_share import public_shares
     from d9m.authoring.stats import stats
     from d9m.check.plan import catalogue
@@ -247,13 +240,6 @@ def stats(
 
     output.one_of("--format", format_, ("text", "json"))
     kb = locate.open_knowledge_base()
-    if answers:
-        figures = answered(kb)
-        output.write(
-            as_json.render(figures) if format_ == "json" else figures.text(),
-            None,
-        )
-        return
     root = locate.folder_or_none()
     shares = public_shares(kb, root) if root else []
     found = stats(kb, catalogue.exercised(), shares)

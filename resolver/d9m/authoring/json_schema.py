@@ -9,7 +9,6 @@ import msgspec
 
 from d9m.about import SCHEMA_VERSION
 from d9m.authoring.audit import Audit
-from d9m.authoring.coverage import AnswerStats
 from d9m.authoring.lint.report import LintReport
 from d9m.authoring.mutation.mutate import MutationReport
 from d9m.authoring.stats import Stats
@@ -19,13 +18,13 @@ from d9m.browse.explain import Explained
 from d9m.browse.listing import AllLists, RecordList
 from d9m.browse.show import Showing, Shown, UnrecordedOp
 from d9m.check.plan.catalogue import ProbeList
-from d9m.check.ranks.compare import ReportComparison
 from d9m.check.result import Report
 from d9m.check.selftest import Selftest
 from d9m.kb.kinds import KINDS
 from d9m.kb.store import OpEntry
 from d9m.model.advice import Advice
 from d9m.model.runs import DigestFile, Run
+from d9m.run.report import RunReport
 from d9m.scan.result import ScanReport
 from d9m.trace.findings import Findings
 
@@ -47,11 +46,11 @@ OUTPUTS = (
     JsonOutput("check", "d9m check", Report),
     JsonOutput("check-list", "d9m check --list", ProbeList),
     JsonOutput("check-selftest", "d9m check --selftest", Selftest),
-    JsonOutput("check-compare", "d9m check --compare A.json B.json", ReportComparison),
     JsonOutput("check-evidence", "d9m check --evidence FILE", Run),
     JsonOutput("check-digests", "d9m check --digests FILE", DigestFile),
     JsonOutput("diff", "d9m diff", Findings),
     JsonOutput("hunt", "d9m hunt", Findings),
+    JsonOutput("run", "d9m run", RunReport),
     JsonOutput("explain", "d9m explain", Explained),
     JsonOutput("show", "d9m show", Showing),
     JsonOutput("list", "d9m list KIND", RecordList),
@@ -60,13 +59,12 @@ OUTPUTS = (
     JsonOutput("kb-lint", "d9m kb lint", LintReport),
     JsonOutput("kb-audit", "d9m kb audit", Audit),
     JsonOutput("kb-stats", "d9m kb stats", Stats),
-    JsonOutput("kb-stats-answers", "d9m kb stats --answers", AnswerStats),
     JsonOutput("kb-mutate", "d9m kb mutate", MutationReport),
 )
 """Every JSON output. A new one needs a line here, then `d9m kb schema -o schema/3.json`."""
 
 RECORDS = (*(kind.type for kind in KINDS if kind.table), OpEntry, UnrecordedOp)
-"""What `record` of `d9m show` may be."""
+"""Types that `record` of `d9m show` may have."""
 
 
 def schema() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from d9m.environment.environment import Setup
 from d9m.errors import ExitCode, UsageError, quote
 from d9m.exit_codes import CommandResult
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import REPEATS, WORST_LAST, Advice, OpAnswer, Tool
+from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Tool
 from d9m.model.records import Default, Outcome, Scope
 from d9m.model.settings import Settings
 
@@ -28,6 +28,10 @@ class State(msgspec.Struct, frozen=True):
     error: str | None
     raised_by: str | None
     """The switch that refuses it."""
+    sources: list[str] = []
+    """Ids of the records that decide the outcome."""
+    branches: list[str] = []
+    """What decides, where the outcome depends on something."""
 
 
 class OpChange(msgspec.Struct, frozen=True):
@@ -69,21 +73,24 @@ def compare(
             "--diff compares two releases of one package: name one, with --tf any, --torch any, …"
         )
     package = frameworks[0]
-    first = _states(kb, _with_version(kb, asked, package, before), ops, scope)
-    second = _states(kb, _with_version(kb, asked, package, after), ops, scope)
-    queries = list(dict.fromkeys([*first[1], *second[1]]))
-    changes = [OpChange(query, first[1].get(query), second[1].get(query)) for query in queries]
-    changed = [change for change in changes if change.before != change.after]
+    setups = [_with_version(kb, asked, package, version) for version in (before, after)]
+    first, second = [advise(kb, setup, ops, scope) for setup in setups]
+    named = ops is not None  # of all others, only those with a record
+    answers = [{op.query: op for op in each.ops if named or op.sources} for each in (first, second)]
+    changes = _pairs(*answers)
+    changed = [change for change in changes if _is_changed(change)]
+    if ops is None:
+        changed += _of_calls(kb, setups, answers, scope)
     return ReleaseChanges(
         schema_version=SCHEMA_VERSION,
-        d9m=first[0].d9m,
+        d9m=first.d9m,
         package=package,
         from_=before,
         to=after,
-        ops=changed,
-        settings_before=first[0].settings,
-        settings_after=second[0].settings,
-        unchanged=len(changes) - len(changed),
+        ops=sorted(changed, key=lambda change: (not _is_worse(change), change.query.lower())),
+        settings_before=first.settings,
+        settings_after=second.settings,
+        unchanged=sum(not _is_changed(change) for change in changes),
         unknown=sum(map(_is_unknown, changes)),
     )
 
@@ -95,11 +102,66 @@ def _with_version(kb: KnowledgeBase, asked: Setup, package: str, version: str) -
     return msgspec.structs.replace(asked, packages=tuple(packages))
 
 
-def _states(
-    kb: KnowledgeBase, asked: Setup, ops: Sequence[str] | None, scope: Scope
-) -> tuple[Advice, dict[str, State]]:
-    advice = advise(kb, asked, ops, scope)
-    return advice, {op.query: _state(op) for op in advice.ops}
+def deciding_calls(op: OpAnswer) -> set[str]:
+    """Return the calls, as ``op[mode=bilinear]``, whose single argument decides an op's answer."""
+    branches = [branch.decide for branch in op.otherwise]
+    for source in op.sources:
+        branches += [branch.decide for branch in source.possible]
+    start = f"{op.query}["
+    single = [decide[0] for decide in branches if len(decide) == 1]
+    return {call for call in single if call.startswith(start)}
+
+
+def _of_calls(
+    kb: KnowledgeBase, setups: Sequence[Setup], plain: Sequence[dict[str, OpAnswer]], scope: Scope
+) -> list[OpChange]:
+    """Changes of calls with an argument, where they differ from the change of the op itself."""
+    calls: set[str] = set()
+    for answers in plain:
+        for op in answers.values():
+            calls |= deciding_calls(op)
+    found: list[dict[str, OpAnswer]] = []
+    for setup, answers in zip(setups, plain):
+        wanted = sorted(call for call in calls if _op_of(call) in answers)
+        ops = advise(kb, setup, wanted, scope).ops if wanted else []
+        found.append({op.query: op for op in ops if op.sources})
+    whole = {change.query: _shown(change) for change in _pairs(*plain)}
+    return [
+        change
+        for change in _pairs(*found)
+        if _is_changed(change) and _shown(change) != whole[_op_of(change.query)]
+    ]
+
+
+def _op_of(call: str) -> str:
+    return call.partition("[")[0]
+
+
+def _pairs(before: dict[str, OpAnswer], after: dict[str, OpAnswer]) -> list[OpChange]:
+    changes: list[OpChange] = []
+    for query in dict.fromkeys([*before, *after]):
+        states = [_state(side[query]) if query in side else None for side in (before, after)]
+        changes.append(OpChange(query, *states))
+    return changes
+
+
+def _shown(change: OpChange) -> list[object]:
+    """What a reader sees of both sides: solutions that do not make an op deterministic, and the
+    wording of an error, are no change.
+    """
+    return [
+        state
+        and (
+            state.outcome,
+            state.solutions if state.outcome == "solved" else state.branches,
+        )
+        for state in (change.before, change.after)
+    ]
+
+
+def _is_changed(change: OpChange) -> bool:
+    before, after = _shown(change)
+    return before != after
 
 
 def _state(op: OpAnswer) -> State:
@@ -109,7 +171,14 @@ def _state(op: OpAnswer) -> State:
     error = next((source.error for source in op.sources if source.error), None)
     ordered = [list(labels) for labels in sorted(alternatives)]
     switch = next((source.raised_by for source in op.sources if source.outcome == "raises"), None)
-    return State(op.outcome, op.default, op.solutions, ordered, error, switch)
+    branches: list[str] = []
+    causes: dict[str, None] = {}
+    for source in op.sources:
+        if source.outcome == op.outcome:
+            causes[source.id] = None
+        for branch in source.possible if op.outcome == source.outcome == "depends" else ():
+            branches.append(f"{branch.outcome} {msgspec.json.encode(branch.when).decode()}")
+    return State(op.outcome, op.default, op.solutions, ordered, error, switch, [*causes], branches)
 
 
 def exit_code(

@@ -14,7 +14,7 @@ from d9m.kb import kinds
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
 from d9m.model.op_syntax import plain
-from d9m.model.records import EVIDENCE_KINDS
+from d9m.model.records import EVIDENCE_KINDS, Conditional
 
 
 class ListRow(msgspec.Struct, frozen=True):
@@ -83,7 +83,7 @@ def listing(
     rows = list(_rows(kb, kind))
     if package:
         home = kb.package_named(package)
-        rows = [row for row in rows if row.package == home]
+        rows = [row for row in rows if home in (row.package, *_concerned(kb, kind, row.id))]
     if evidence is not None:
         rows = [row for row in rows if row.status == evidence]
     if text is not None:
@@ -134,6 +134,17 @@ def _rows(kb: KnowledgeBase, kind: str) -> Iterator[ListRow]:
             yield _row(kb, kind, key, record)
 
 
+def _concerned(kb: KnowledgeBase, kind: str, key: str) -> Iterable[str]:
+    """Packages besides its home that a record of a kind without a home names."""
+    if kind == "symptoms":
+        symptom = kb.symptoms[key]
+        return (*symptom.packages, *filter(None, map(kb.find_package, symptom.advice)))
+    if kind not in ("settings", "ingredients"):
+        return ()
+    record: Conditional = kb.settings[key] if kind == "settings" else kb.ingredients[key]
+    return {name for clause in record.condition.clauses for name in clause}
+
+
 def _row(kb: KnowledgeBase, kind: str, key: str, record: Any) -> ListRow:
     home = kb.meta.folders.get(key.partition("/")[0], "")
     if kind == "packages":
@@ -144,7 +155,8 @@ def _row(kb: KnowledgeBase, kind: str, key: str, record: Any) -> ListRow:
     if kind == "helpers":
         return ListRow(key, home, record.call, "")
     if kind == "settings":
-        return ListRow(record.name, "", record.summary, record.kind)
+        home = kb.meta.folders.get(kb.setting_ids[key].partition("/")[0], "")
+        return ListRow(record.name, home, record.summary, record.kind)
     if kind in ("pull-requests", "issues"):
         return ListRow(key.replace("/", "#"), home, record.title, record.status)
     status = getattr(record, "status", "") or getattr(record, "kind", "")

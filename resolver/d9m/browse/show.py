@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -110,7 +111,16 @@ def _ranges(track: ReleaseTrack) -> list[Possible]:
 
 
 def _find(kb: KnowledgeBase, name: str) -> list[Shown]:
-    ways = (_records, _calls, _ops, _by_real_name, _by_last_part, _unrecorded)
+    ways = (
+        _records,
+        _setting,
+        _source_file,
+        _calls,
+        _ops,
+        _by_real_name,
+        _by_last_part,
+        _unrecorded,
+    )
     found = next(filter(None, (list(way(kb, name)) for way in ways)), list[Shown]())
     if not found:
         raise UsageError(
@@ -151,6 +161,24 @@ def _records(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
 def _covered(kb: KnowledgeBase, label: str) -> list[str]:
     """Sources that name a solution in some release."""
     return [id_ for id_, source in kb.sources.items() if label in source.labels()]
+
+
+def _setting(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
+    """The setting of an id, as the addresses of pages have it: ``python/pythonhashseed``."""
+    id_ = name.lower().removeprefix("settings/")
+    for setting in kb.settings if "/" in id_ else ():
+        if kb.setting_ids[setting] == id_:
+            yield from _records(kb, setting)
+
+
+def _source_file(kb: KnowledgeBase, name: str) -> Iterator[Shown]:
+    """The sources whose evidence names a file of C++ or CUDA: ``segment_reduction_ops.h``."""
+    if not re.fullmatch(r"[\w/]+(\.cu)?\.(h|cc|cu|cuh|cpp)", name):
+        return
+    wanted = re.compile(rf"(?<![\w.]){re.escape(name)}(?![\w.]*\w)")
+    for id_, source in kb.sources.items():
+        if wanted.search(msgspec.json.encode(source).decode()):
+            yield from _records(kb, id_)
 
 
 def _calls(kb: KnowledgeBase, name: str) -> Iterator[Shown]:

@@ -47,11 +47,12 @@ def command(
         bool, typer.Option("--quick", help="About a minute: one size of the likeliest ops.")
     ] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="Every type and size, many more repeats and processes.")
+        bool, typer.Option("--full", help="Every type and size, many more calls and processes.")
     ] = False,
     device: options.Device = None,
     framework: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Probe only this one; may repeat.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Probe only this one; may be given often."),
     ] = None,
     python: Annotated[str | None, typer.Option(metavar="PATH", help="Probe this Python.")] = None,
     runner: Annotated[
@@ -74,12 +75,6 @@ def command(
     selftest: Annotated[
         bool, typer.Option("--selftest", help="Test d9m itself on this CPU.")
     ] = False,
-    compare: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            metavar="A.json B.json", help="Compare the reports of two machines of one kind."
-        ),
-    ] = None,
     evidence: Annotated[
         str | None, typer.Option(metavar="FILE", help="Also write the run as a record.")
     ] = None,
@@ -108,13 +103,12 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     if device is not None:
         output.one_of("--device", device, DEVICES)
-    _one_question({"--list": list_, "--selftest": selftest, "--compare": compare is not None,
-                   "--settings": settings, "--pid": pid is not None},
-                  {"--evidence": evidence, "--digests": digests, "--against": against})  # fmt: skip
+    _one_question(
+        {"--list": list_, "--selftest": selftest, "--settings": settings, "--pid": pid is not None},
+        {"--evidence": evidence, "--digests": digests, "--against": against},
+    )
     for file in (out, evidence, digests):
         output.writable(file)
-    if compare is not None:
-        raise typer.Exit(_compare(compare, format_, out, color))
     items = options.read_ops(ops)
     if list_:
         raise typer.Exit(_list(framework, device, items, format_, out, color))
@@ -287,13 +281,3 @@ def _selftest(launcher: Launcher, format_: str, out: str | None, color: str) -> 
     _show(found, prober.selftest(found.facts, output.width(out)), format_, out, color)
     can_be_trusted = bool(found.facts) and all(each.holds for each in found.facts)
     return exit_code(CommandResult(did_nothing=not can_be_trusted))
-
-
-def _compare(files: tuple[str, str], format_: str, out: str | None, color: str) -> ExitCode:
-    from d9m.check.ranks import compare
-    from d9m.check.report import prober
-
-    output.one_of("--format", format_, ("text", "json"))
-    found = compare.compare(compare.read(files[0]), compare.read(files[1]), files)
-    _show(found, prober.comparison(found, output.width(out)), format_, out, color)
-    return compare.exit_code(found)

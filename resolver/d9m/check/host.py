@@ -24,7 +24,7 @@ class Host(msgspec.Struct, frozen=True):
     gpu_note: str | None = None
     """Why a GPU is not listed, or not all of it, in words."""
     device: str = "cpu"
-    """What the drivers that are here run, whether or not it was probed."""
+    """Device that the installed drivers run, whether or not it was probed."""
 
 
 def look(

@@ -28,7 +28,7 @@ def check(
     watch: Watch = lambda text: None,
     kb: KnowledgeBase | None = None,
 ) -> Report:
-    """Probe the frameworks that `python` has, in processes of their own; the fields are those of
+    """Probe the frameworks that `python` has, in separate processes; the fields are those of
     the JSON.
 
     `ops` and `frameworks` narrow it, `quick` and `full` say how long it may take, and `watch`

@@ -78,7 +78,7 @@ class RankDevice(msgspec.Struct, frozen=True):
     node: str
     local: int
     device: str
-    """What its framework calls the device."""
+    """Name of the device in its framework."""
 
 
 class AgainstResult(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class AgainstResult(msgspec.Struct, frozen=True):
     machine: str
     """On which the reference was measured."""
     other: dict[str, tuple[str, str]]
-    """What is not the same about this machine: here, there. Nothing is compared then."""
+    """Differences of this machine: here, there. Nothing is compared then."""
     same: list[str]
     differing: list[str]
     """Results that differ from the reference."""
@@ -127,7 +127,7 @@ class Report(msgspec.Struct, frozen=True):
     summary: Summary
     device: str = "cpu"
     frameworks: dict[str, dict[str, Any]] = {}
-    """What each framework said of itself and its device."""
+    """Facts that each framework gave about its build and device."""
     left_out: list[str] = []
     """Advised settings that no bare process can make."""
     notes: list[str] = []

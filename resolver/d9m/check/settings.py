@@ -20,7 +20,7 @@ class SettingCheck(msgspec.Struct, frozen=True):
     found: str | None
     status: Status
     next: str
-    """What to do about it."""
+    """Next step."""
 
 
 FINDINGS: tuple[Status, ...] = ("missing", "wrong", "forbidden", "too-late")

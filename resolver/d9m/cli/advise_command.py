@@ -4,6 +4,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Annotated, get_args
 
+import msgspec
 import typer
 
 from d9m.api import advise, brings_packages
@@ -15,7 +16,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice, exit_code
 from d9m.model.records import Scope
 from d9m.model.settings import PlainValue
-from d9m.render.advice import FORMATS, render
+from d9m.render.advice import FOR_READERS, FORMATS, render
 from d9m.render.interface import Answer
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ def command(
     diff: Annotated[
         str | None, typer.Option(metavar="A..B", help="Show what changes between two releases.")
     ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Prefer settings that cost less; a note says what for.")
+    ] = False,
     format_: Annotated[str, output.formats(*FORMATS)] = "text",
     out: output.Out = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the verdict.")] = False,
@@ -86,6 +90,7 @@ def command(
             "--env-file": env_file,
             "--from-env": from_env,
             "--quiet": quiet,
+            "--fast": fast,
             "--all": everything,
         }
         ignored = [option for option, value in given.items() if value]
@@ -96,7 +101,7 @@ def command(
         raise typer.Exit(code)
     of_file = _read_settings(kb, env_file) if env_file is not None else None
     places = [*([os.environ] if from_env else []), *([of_file] if of_file is not None else [])]
-    advice = advise(kb, setup, items, scope, made, places or None)  # type: ignore[arg-type]
+    advice = advise(kb, setup, items, scope, made, places or None, format_ in FOR_READERS, fast)  # type: ignore[arg-type]
     if quiet and format_ != "text":
         raise UsageError(f"--quiet shortens the text; --format {format_} has one length")
     is_foreign = of_file is not None and of_file.keys().isdisjoint(
@@ -143,9 +148,14 @@ def _write(
     frameworks: list[str] = []
     for package in advice.environment.packages:
         frameworks += kb.packages[package].imports
+    unknown = [op for op in advice.ops if op.error is not None]
+    if unknown and format_ != "json":
+        known = [op for op in advice.ops if op.error is None]
+        advice = msgspec.structs.replace(advice, ops=known)
     answer = Answer(
         advice,
         kb,
+        unknown=tuple(unknown),
         command=printable(shlex.join(["d9m", *sys.argv[1:]])).replace("\n", "?"),
         frameworks=tuple(frameworks),
         named_ops=named_ops,

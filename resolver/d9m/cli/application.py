@@ -16,6 +16,10 @@ from d9m.errors import ExitCode
 COMMANDS = {
     "advise": ("d9m.cli.advise_command", "The exact settings for an environment and ops."),
     "check": ("d9m.check.command", "Compare this machine with the advice, then probe it."),
+    "run": (
+        "d9m.run.command",
+        "Run a program with the settings that it needs, and report what became of them.",
+    ),
     "trace": ("d9m.trace.command.trace", "Record a run of a program, to compare it with another."),
     "diff": (
         "d9m.trace.command.diff",

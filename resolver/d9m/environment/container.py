@@ -22,9 +22,9 @@ class Image(msgspec.Struct, frozen=True):
     package: str
     release: str
     parts: tuple[tuple[str, str], ...] = ()
-    """What the tag itself says is inside: package and version."""
+    """Contents that the tag states: package and version."""
     device: str | None = None
-    """What it is built for, where the tag says so."""
+    """Device that it is built for, where the tag says so."""
 
 
 def contents(kb: KnowledgeBase, image: Image) -> dict[str, Installed]:

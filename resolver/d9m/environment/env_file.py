@@ -58,7 +58,7 @@ def _value(written: str, place: str) -> str:
 _COMMENT = re.compile(r"(?:^|\s)#")
 _QUOTED = re.compile(r"'(?P<single>[^']*)'" r'|"(?P<double>(?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r'\\([$`"\\])')
-"""What a backslash escapes between double quotes."""
+"""Characters that a backslash escapes between double quotes."""
 
 
 def _json(text: str, file: str) -> dict[str, Any]:

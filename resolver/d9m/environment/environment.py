@@ -41,7 +41,7 @@ class Setup(msgspec.Struct, frozen=True):
     gpu: str | None = None
     """As a person or nvidia-smi writes it."""
     listed: tuple[tuple[str, str | None], ...] = ()
-    """What files list, as they spell it; what is named above wins."""
+    """Packages that files list, as they spell it; what is named above wins."""
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Environment(msgspec.Struct, frozen=True):
     ignored: int = 0
     """Packages that files list and the knowledge base does not know."""
     api_defaults: Mapping[str, str] = {}
-    """What the API of a call gives an argument that is left out."""
+    """Defaults that the API of a call gives to arguments that are left out."""
 
     def cells(self, name: str, cuts: tuple[str, ...], assume: bool = True) -> Cells:
         """The domain of one variable here, divided at `cuts`.

@@ -15,8 +15,8 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.versions import Candidates, candidates, key
 
 Origin = Literal["given", "file", "container", "wheel", "partner"]
-"""Who says that a package is there: the user, a file of the user, an image that holds it, a wheel
-that ships it, or a package that it is released with.
+"""Source of the claim that a package is there: the user, a file of the user, an image that holds
+it, a wheel that ships it, or a package that it is released with.
 """
 
 
@@ -45,7 +45,8 @@ def installed(
 
 
 def _installed(kb: KnowledgeBase, package: str, version: str | None, origin: Origin) -> Installed:
-    found = candidates(package, version or "any", kb.releases(package))
+    is_complete = kb.packages[package].lists_every_release
+    found = candidates(package, version or "any", kb.releases(package), is_complete)
     return Installed(found.releases[-1] if version == "latest" else version, found, origin)
 
 

@@ -1,4 +1,4 @@
-"""What a record need not say, because others or evidence say it: filled in when all are read."""
+"""Fields that follow from other records or evidence: filled in when all are read."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _in_order(names: Mapping[str, object]) -> Iterable[str]:
 
 
 def faults(loaded: Iterable[Loaded], published: Mapping[str, Published]) -> Iterator[Fault]:
-    """What a record says of itself that is derived, and what nothing can be derived from."""
+    """Derived fields that a record has, and fields that nothing can be derived from."""
     packages = {one.id: one for one in loaded if one.kind == PACKAGES.name}
     for id_, one in packages.items():
         listed = {*one.record.releases, *(published[id_].releases if id_ in published else ())}

@@ -20,7 +20,7 @@ class RecordKind(msgspec.Struct, Generic[RecordType], frozen=True):
     """Folder under ``kb/`` that holds them."""
     type: type[RecordType]
     noun: str
-    """What a reader calls one of them."""
+    """Name of one of them for a reader."""
     table: str
     """Attribute of `KnowledgeBase` that holds them; empty if other tables are made from them."""
     brief: bool = False
@@ -60,12 +60,12 @@ KINDS: tuple[RecordKind[Any], ...] = (
     DOCUMENTS,
     CODE,
 )
-"""What people write, in YAML. ``kb/facts.yaml`` holds all facts in one file, ``kb/gpus.yaml`` all
+"""Kinds written in YAML. ``kb/facts.yaml`` holds all facts in one file, ``kb/gpus.yaml`` all
 GPU models, ``kb/words.yaml`` what words mean to `d9m explain`.
 """
 
 RUNS = RecordKind("runs", Run, "run", "runs")
-"""What `d9m check --evidence` writes, in JSON, under ``kb/evidence/runs/``."""
+"""The kind that `d9m check --evidence` writes, in JSON, under ``kb/evidence/runs/``."""
 
 EVERY_KIND: tuple[RecordKind[Any], ...] = (*KINDS, RUNS)
 

@@ -1,4 +1,4 @@
-"""What measured runs say of time, as costs of the sources and solutions that they tried.
+"""Times of measured runs, as costs of the sources and solutions that they tried.
 
 A run times every call without any setting and with the advised ones. What such a pair says of one
 op is a cost of its source. What all pairs of a framework say together is a cost of the solution
@@ -25,7 +25,7 @@ _RELEASE = re.compile(r"\d+(\.\d+)*")
 
 
 class Timed(msgspec.Struct, frozen=True):
-    """What one run measured of one framework."""
+    """Times that one run measured in one framework."""
 
     id: str
     run: Run
@@ -72,7 +72,7 @@ class Timed(msgspec.Struct, frozen=True):
 
 
 def timed(runs: Mapping[str, Run], packages: Mapping[str, Package]) -> list[Timed]:
-    """What runs measured of each release that the records know, the oldest release first."""
+    """Times that runs measured in each release that the records know, the oldest release first."""
     found: list[Timed] = []
     for id_, run in runs.items():
         for name in run.frameworks:

@@ -1,7 +1,7 @@
 """Public names of the frameworks: which there are besides those that records name, and when.
 
 Wheels were read for one release of each minor release, so a name comes and goes
-with a minor release here. A namespace may move to a wheel of its own: where nothing of
+with a minor release here. A namespace may move to a separate wheel: where nothing of
 it is left, that says nothing of its names, and they are taken to be there.
 """
 

@@ -1,4 +1,4 @@
-"""What must hold of records before anything is answered from them; lint says all the rest."""
+"""Demands on records before anything is answered from them; lint says all the rest."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class OpSource(msgspec.Struct, frozen=True, omit_defaults=True, dict=True):
 
     @functools.cached_property
     def ways(self) -> str:
-        """What tells its patterns from others'."""
+        """Mark that tells its patterns from others'."""
         return str(self.patterns)
 
 
@@ -84,7 +84,7 @@ class PublicName(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Meta(msgspec.Struct, frozen=True):
-    """What is needed to answer anything at all."""
+    """Data needed to answer anything at all."""
 
     date: str
     """Day of the newest change of a record, ISO 8601."""
@@ -98,7 +98,7 @@ class Meta(msgspec.Struct, frozen=True):
     images: dict[str, tuple[str, ...]]
     """Public name of an image family -> its packages."""
     platforms: tuple[str, ...]
-    """Packages that are undecided, not absent, when nobody names them."""
+    """Packages that are undecided, not absent, when no question names them."""
     folders: dict[str, str]
     """Folder of records -> home package."""
     add_ons: dict[str, dict[str, str]]
@@ -116,11 +116,11 @@ class Meta(msgspec.Struct, frozen=True):
     unread: dict[str, tuple[str, ...]]
     """Package -> name spaces whose names no catalogue holds."""
     stands_for: dict[str, list[str]]
-    """Package -> query items of whoever only names it."""
+    """Package -> query items of a question that only names it."""
     judged: dict[str, str]
-    """Op that wraps somebody's model -> the part of it that is judged."""
+    """Op that wraps a user's model -> the part of it that is judged."""
     see: dict[str, str]
-    """Op without records of its own -> ingredient that says what to do about it."""
+    """Op without records -> ingredient that says what to do about it."""
     counts: dict[str, int]
     """Records of each kind."""
     catalogued: dict[str, tuple[str, str]] = {}
@@ -260,7 +260,7 @@ class KnowledgeBase:
 
     @property
     def word_lists(self) -> Words:
-        """How the knowledge base reads somebody's own words."""
+        """How the knowledge base reads a user's words."""
         return self.words.get("") or Words()
 
     def variables(self) -> list[str]:

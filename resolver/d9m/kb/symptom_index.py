@@ -18,7 +18,7 @@ from d9m.model.records import AdviceFor, Symptom
 from d9m.model.words import Words
 
 WEIGHTS = {"title": 1.5, "question": 1.0, "phrases": 0.5, "diagnosis": 0.5, "advice": 0.25}
-"""What a word counts in each field; this and what follows is chosen by cross-validation on
+"""Weight of a word in each field; this and what follows is chosen by cross-validation on
 ``tests/questions/tune``.
 """
 

@@ -38,7 +38,7 @@ class Records(msgspec.Struct, frozen=True):
     loaded: list[Loaded]
     faults: list[Fault]
     mended: list[Loaded] = []
-    """What is left of those files that have faults."""
+    """Remains of those files that have faults."""
     words: Words = Words()
     gpus: records.GpuFile = records.GpuFile()
     explained: dict[str, str] = {}
@@ -180,7 +180,7 @@ _FACTS: dict[Any, str] = {
 
 
 def _fact_file(path: Path, file: str) -> Iterator[Loaded | Fault]:
-    """What was extracted from wheels: no record, but read by the audit and cited by records."""
+    """Facts extracted from wheels: no record, but read by the audit and cited by records."""
     type_ = fact_files.fact_type(file)
     if type_ is None:
         yield Fault(

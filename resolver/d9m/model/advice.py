@@ -217,6 +217,10 @@ class OpAnswer(msgspec.Struct, frozen=True):
     note: str | None = None
     could_mean: list[str] = []
     """Other ops of the same bare name, with differences of their own."""
+    error: str | None = None
+    """Why the item could not be asked: there is no op of this name here."""
+    nearest: list[str] = []
+    """Names that may have been meant instead."""
 
 
 class SolutionAnswer(msgspec.Struct, frozen=True):
@@ -361,5 +365,9 @@ def exit_code(advice: Advice, *, allow_unknown: bool = False, exit_zero: bool = 
     is_against = any(made.status in FAULTS for made in advice.existing)
     is_bad = bool(advice.missing or advice.conflicts) or bool(outcomes & {"raises", "unsolved"})
     is_open = bool(advice.unknowns) or bool(outcomes & {"depends", "unknown"})
-    result = CommandResult(has_findings=is_against or is_bad, is_incomplete=is_open)
+    result = CommandResult(
+        has_usage_errors=any(op.error is not None for op in advice.ops),
+        has_findings=is_against or is_bad,
+        is_incomplete=is_open,
+    )
     return exit_codes.exit_code(result, allow_unknown=allow_unknown, exit_zero=exit_zero)

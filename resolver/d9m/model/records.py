@@ -292,6 +292,10 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """Its value where nothing sets it, in every release that reads it."""
     decides: dict[str, dict[str, str]] = {}
     """Value -> facts that a program has which sets it: new memory is not filled."""
+    current: str | None = None
+    """Dotted name that holds its value in a running program, or returns it when called."""
+    setters: list[str] = []
+    """Dotted names of the functions through which a program changes it."""
     when: When = {}
     """Where something reads it."""
     evidence: list[Evidence]
@@ -530,6 +534,10 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     here; the last one speaks for itself alone.
     """
     never_released: list[str] = []
+    lists_every_release: bool = False
+    """Whether the list comes from a complete one, such as the package index: what it lacks was
+    never released.
+    """
     evidence: list[Evidence]
     note: Prose | None = None
 
@@ -564,6 +572,8 @@ class Fact(Record, frozen=True, kw_only=True):
     """Values other than the default that many programs have: a verdict that takes the default for
     granted names them where they are worse.
     """
+    fast: str | None = None
+    """The value that costs less time, for those who ask for it (`--fast`)."""
     argument: bool = False
     """An argument or property of one call (``interpolate[mode=bilinear]``), not of the program."""
     since: dict[str, str] = {}

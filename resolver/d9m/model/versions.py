@@ -93,11 +93,13 @@ class Candidates(msgspec.Struct, frozen=True):
     how: Literal["exactly", "between", "newer", "any"]
 
 
-def candidates(package: str, text: str, released: Sequence[str]) -> Candidates:
+def candidates(
+    package: str, text: str, released: Sequence[str], is_complete: bool = True
+) -> Candidates:
     """What `text` stands for among `released` (oldest first).
 
     Raises UsageError for text that is not a version, and for a version below the
-    newest that was never released.
+    newest that was never released, or is not on record where the list is not complete.
     """
     if text == "any":
         return Candidates(tuple(released), "any")
@@ -105,13 +107,13 @@ def candidates(package: str, text: str, released: Sequence[str]) -> Candidates:
         raise UsageError(f"version of {package} is {len(text)} characters long: {quote(text)}")
     final = _FINAL.fullmatch(text)
     if final is not None:
-        return _final(package, final[1], released)
+        return _final(package, final[1], released, is_complete)
     if text == "latest":
         return _latest(package, released)
     return (
         _in_range(package, text, released)
         if re.match(_RANGE, text)
-        else _unusual(package, text, released)
+        else _unusual(package, text, released, is_complete)
     )
 
 
@@ -151,7 +153,7 @@ def _in_range(package: str, text: str, released: Sequence[str]) -> Candidates:
     raise UsageError(f"no release of {package} is {quote(text)}", tip=f"known are {known}")
 
 
-def _final(package: str, text: str, released: Sequence[str]) -> Candidates:
+def _final(package: str, text: str, released: Sequence[str], is_complete: bool) -> Candidates:
     if not released:
         return Candidates((text,), "exactly")
     try:
@@ -165,16 +167,29 @@ def _final(package: str, text: str, released: Sequence[str]) -> Candidates:
         return Candidates(tuple(same), "exactly")
     if wanted > key(released[-1]):
         return Candidates((released[-1],), "newer")
-    is_early = wanted < key(released[0])
+    if wanted < key(released[0]):
+        why = f"is older than {released[0]}, the first release that d9m knows"
+    elif is_complete:
+        why = "was never released"
+    else:
+        why = f"is not on record; the releases on record are {_some(released)}"
     raise UsageError(
-        f"{package} {quote(text)} is older than {released[0]}, the first release that d9m knows"
-        if is_early
-        else f"{package} {quote(text)} was never released",
+        f"{package} {quote(text)} {why}",
         nearest=neighbours(wanted, released) or nearest(text, released),
     )
 
 
-def _unusual(package: str, text: str, released: Sequence[str]) -> Candidates:
+MOST_RELEASES = 8
+"""Releases that an error lists."""
+
+
+def _some(released: Sequence[str]) -> str:
+    if len(released) <= MOST_RELEASES:
+        return ", ".join(released)
+    return f"{len(released)} from {released[0]} to {released[-1]}"
+
+
+def _unusual(package: str, text: str, released: Sequence[str], is_complete: bool) -> Candidates:
     from packaging.version import InvalidVersion, Version
 
     try:
@@ -183,7 +198,7 @@ def _unusual(package: str, text: str, released: Sequence[str]) -> Candidates:
         raise _no_version(package, text) from None
     base = version.base_version.split("!")[-1]
     if not version.is_prerelease:
-        return _final(package, base, released)
+        return _final(package, base, released, is_complete)
     if not released:
         return Candidates((base,), "exactly")
     below = [release for release in released if key(release) < key(base)]

@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import Advice
+from d9m.model.advice import Advice, OpAnswer
 from d9m.render.page import WIDTH, Page
 
 
@@ -37,6 +37,8 @@ class Answer(msgspec.Struct, frozen=True):
     quiet: bool = False
     """Show the verdict and nothing else (`--quiet`)."""
     width: int = WIDTH
+    unknown: tuple[OpAnswer, ...] = ()
+    """Items that are no ops; a text about the others is followed by a line for each."""
     foreign_file: str | None = None
     """The file of settings (`--env-file`), if it holds none that d9m knows."""
 

@@ -127,7 +127,7 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
     stated = _stated(kb, query)
     paths: list[_Path] = []
     for entry, is_method in entries:
-        if _exists(environment, entry.package, entry.exists):
+        if exists_in(environment, entry.package, entry.exists):
             said = call_facts(kb, environment, entry, query.call, is_method)
             paths += [_Path(entry, target, said) for target in _reached(kb, environment, entry)]
     if not paths:
@@ -159,7 +159,7 @@ def _namesakes(
         known = _differences(kb, meant)
         for entry in op_names.namesakes(kb, package, query.name):
             is_other = entry not in meant and not entry.is_message
-            if is_other and _exists(environment, package, entry.exists):
+            if is_other and exists_in(environment, package, entry.exists):
                 found += [entry.name] if _differences(kb, [entry]) - known else []
     return found
 
@@ -216,7 +216,7 @@ def _unrecorded(
     arguments = _stated(kb, query)
     here: list[OpCall] = []
     for package, public in found:
-        if any(_exists(environment, package, span) for span in public.spans):
+        if any(exists_in(environment, package, span) for span in public.spans):
             here.append(OpCall(package, public.name, arguments, {}, query.directions))
     if not here:
         package, first = found[0]
@@ -242,7 +242,7 @@ def _with_sources(kb: KnowledgeBase, environment: Environment, package: str) -> 
     start = f"{package}:"
     for place in kb.op_sources:
         entry = kb.ops.get(place) if place.startswith(start) else None
-        if entry is not None and _exists(environment, package, entry.exists):
+        if entry is not None and exists_in(environment, package, entry.exists):
             said = call_facts(kb, environment, entry, None, False)
             directions = entry.reaches[0].directions
             op = OpCall(package, entry.name, {}, {}, directions, said.defaults)
@@ -290,11 +290,13 @@ def _stated(kb: KnowledgeBase, query: Query) -> dict[str, str]:
 
 def _has(kb: KnowledgeBase, environment: Environment, package: str, target: Reached) -> bool:
     op = kb.ops[f"{package}:{target.op}"]
-    return _exists(environment, package, op.exists)
+    return exists_in(environment, package, op.exists)
 
 
-def _exists(environment: Environment, package: str, exists: Existence) -> bool:
+def exists_in(environment: Environment, package: str, exists: Existence) -> bool:
     """Whether one of the releases in question has the name."""
+    if package not in environment.packages:
+        return False
     releases = environment.packages[package].candidates.releases
     return any(within(release, exists) for release in releases)
 

@@ -11,6 +11,11 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import Query, plain
 from d9m.resolve.op_names import meaning
 
+RECORD_OPS = (
+    "a model? record its ops: d9m trace --level op -o RUN -- python PROGRAM; then --ops @RUN"
+)
+"""The advice for a name that is like no op."""
+
 
 def unknown_op(
     kb: KnowledgeBase, environment: Environment, packages: Sequence[str], query: Query
@@ -48,10 +53,11 @@ def unknown_op(
     if package_level:
         named = ", ".join(package_level)
         tips.append(f"d9m knows no ops of {named}: leave --ops out to ask about the package")
+    close = nearest(plain(query.name), _known_names(kb, packages))
     return UsageError(
         f"unknown op {quote(query.name)} in {', '.join(packages)}",
-        nearest=nearest(plain(query.name), _known_names(kb, packages)),
-        tip="\n  ".join([*tips, "see: d9m list ops"]),
+        nearest=close,
+        tip="\n  ".join([*tips, "see: d9m list ops" if close else RECORD_OPS]),
     )
 
 

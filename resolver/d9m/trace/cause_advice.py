@@ -24,7 +24,7 @@ RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
     "uninitialised": ("pytorch/uninitialised-memory",),
     "compiled": ("torch-compile",),
 }
-"""What is not an op's -> the records that say what to do."""
+"""Kind of cause other than an op -> the records that say what to do."""
 
 JAX_RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
     "seed": ("jax-keys",),
@@ -42,7 +42,7 @@ _PLAIN = re.compile(r"(True|False|-?\d+(\.\d+)?|'?[A-Za-z]\w*'?)\Z")
 """A value of an argument that a question can repeat."""
 
 _BEFORE = ("_foreach_", "_fused_", "native_", "_")
-"""What ATen puts before the name of an op of the public API."""
+"""Prefix that ATen puts before the name of an op of the public API."""
 
 
 def with_advice(kb: KnowledgeBase, found: Findings) -> Findings:

@@ -11,7 +11,7 @@ from d9m.trace.findings import CauseKind
 from d9m.trace.stream_records import Key, Site
 
 BELIEVED_AFTER_FORK: tuple[CauseKind, ...] = ("op", "compiled", "collective", "seed", "structure")
-"""What a fork cannot explain: these compare equal inputs, or seeds."""
+"""Kinds that a fork cannot explain: these compare equal inputs, or seeds."""
 
 DRAWS: tuple[CauseKind, ...] = ("seed", "generator")
 

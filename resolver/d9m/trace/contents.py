@@ -43,7 +43,7 @@ class StreamContents(msgspec.Struct, frozen=True):
     unseen: tuple[str, ...]
     """Why something could not be seen."""
     step_rule: str | None
-    """What ended them; None: none ended before the program."""
+    """Rule that ended them; None: none ended before the program."""
     ended: str
     """`exit`, `steps`, `size` or `killed`."""
     bytes: int
@@ -53,7 +53,7 @@ class RunContents(msgspec.Struct, frozen=True):
     about: RunInfo
     streams: tuple[StreamContents, ...]
     complaints: tuple[str, ...]
-    """What the recorder could not do."""
+    """Tasks in which the recorder failed."""
     not_recorded: tuple[str, ...] = ()
     """A sentence for each version of Python that is too old for it."""
 

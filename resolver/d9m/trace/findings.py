@@ -69,7 +69,7 @@ class Replay(msgspec.Struct, frozen=True):
     with_advice: int | None
     """Different results with the advised settings; null: nothing is advised."""
     advice_error: str | None = None
-    """What the op raised with the advised settings."""
+    """Error that the op raised with the advised settings."""
 
 
 class CauseAdvice(msgspec.Struct, frozen=True):
@@ -84,7 +84,7 @@ class CauseAdvice(msgspec.Struct, frozen=True):
     """Records of a difference of this op."""
     settings: Settings
     already: list[str] = []
-    """What would be advised, and both runs had set."""
+    """Settings that would be advised, and both runs had set."""
 
 
 class Descendant(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     advice: CauseAdvice | None = None
     """Of an op; null: the knowledge base does not know it."""
     records: list[str] = []
-    """What else to read: d9m show NAME."""
+    """Further reading: d9m show NAME."""
     hints: list[str] = []
     tries: dict[str, str] = {}
     """Variables to set for another hunt: if that finds nothing, this was it."""
@@ -170,7 +170,7 @@ class RecordedRun(msgspec.Struct, frozen=True):
     """exit, steps, size, stopped (by hunt, which had seen enough) or killed."""
     command: list[str] = []
     exit_code: int | None = None
-    """As a shell reports it; null: it still runs, or recorded a part of itself."""
+    """As a shell reports it; null: it still runs, or recorded only a part."""
     failed: bool = False
     """Whether the program ended with an error, and d9m did not end it."""
     error: RunError | None = None
@@ -274,7 +274,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     steps: ComparedSteps | None = None
     """Those that both runs have; null: no step ended in both."""
     step_rule: str | None = None
-    """What ended a step: optimizer, backward, forward, explicit, call; null: the program."""
+    """Rule that ended a step: optimizer, backward, forward, explicit, call; null: the program."""
     first: First | None
     causes: list[Cause]
     inside: list[Cause] = []
@@ -285,7 +285,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     forks: list[ForkPlace]
     unseen: list[Unseen]
     notes: list[str] = []
-    """What a reader must know of the comparison itself."""
+    """Limits of the comparison that a reader must know."""
     stages: list[Stage] = []
     bound: NoDifferenceBound | None = None
 

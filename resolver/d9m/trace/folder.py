@@ -243,7 +243,7 @@ def now() -> str:
 
 
 def about(path: Path) -> RunInfo:
-    """Return what a run folder says of itself. Raises DataError where it is none, of another
+    """Return the description in a run folder. Raises DataError where it is none, of another
     format, or damaged; so is one with damaged complaints.
     """
     if not path.is_dir():

@@ -96,7 +96,7 @@ class Hunt:
         """The first run of which ops were recorded, as `_closer_request` says."""
         self._closer_request = request
         self._known: Findings | None = None
-        """What was found so far."""
+        """Results so far."""
         self._gaps: list[Gap] = []
         """Of pairs of runs that were compared before the last one."""
 

@@ -15,7 +15,7 @@ from d9m.trace.findings import RunError
 from d9m.trace.whole_lines import WholeLines
 
 SIGNALLED = 128
-"""What a shell adds to the number of the signal that ended a program."""
+"""Number that a shell adds to the number of the signal that ended a program."""
 
 LONGEST = 160
 """Characters of an error that a sentence quotes; the JSON has all of it."""
@@ -25,7 +25,7 @@ _ACTS = {
     "tensorflow": "optimizer, gradient or iterator over batches",
     "jax": "jitted function",
 }
-"""What leaves a record at every level, by framework."""
+"""Events that leave a record at every level, by framework."""
 
 
 class _ProcessEvent(msgspec.Struct, frozen=True):

@@ -29,7 +29,7 @@ _NAMES = {
     "UpdatedParameters": "the end of the optimizer's step",
     "StepEnd": "the next step",
 }
-"""What a program does, by the record that it leaves."""
+"""Activity of a program, by the record that it leaves."""
 
 MOST_FORKS = 20
 """Forks that are listed; all are counted."""
@@ -43,7 +43,7 @@ class ComparedProcess(msgspec.Struct, kw_only=True):
     settings: SettingsDiff
     forks: list[ForkPlace] = []
     step_rule: str | None = None
-    """What ended its steps: optimizer, backward, ...; None: only the program's end did."""
+    """Rule that ended its steps: optimizer, backward, ...; None: only the program's end did."""
     resumed_after: int | None = None
     """The step of run A after which run B goes on."""
 

@@ -120,7 +120,7 @@ def start(
     """
     own = os.environ | dict(env or {})
     if shutil.which(command[0], path=own.get("PATH")) is None:
-        raise _cannot_run(command, "there is no such program")
+        raise cannot_run(command, "there is no such program")
     about = folder.begun(command, request.level, env or {}, request.python)
     folder.make(path, about, force)
     try:
@@ -134,11 +134,11 @@ def start(
         )
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise _cannot_run(command, str(why)) from None
+        raise cannot_run(command, str(why)) from None
     stopped = False
     try:
         if watch is None:
-            code = _waited(child)
+            code = wait_for(child)
         else:
             code, stopped = _watched(child, watch)
     finally:
@@ -172,14 +172,14 @@ def _ends_with_d9m() -> Callable[[], None] | None:
     return act
 
 
-def _cannot_run(command: Sequence[str], why: str) -> UsageError:
+def cannot_run(command: Sequence[str], why: str) -> UsageError:
     return UsageError(
         f"{quote(command[0])} cannot be run: {why}",
         tip="write the command after -- as you start it: -- python train.py",
     )
 
 
-def _waited(child: subprocess.Popen[bytes]) -> int:
+def wait_for(child: subprocess.Popen[bytes]) -> int:
     """Its exit code. A signal to this process is the program's: it decides what comes of it."""
     with _passed_on(child):
         return child.wait()

@@ -22,7 +22,7 @@ class StateDiff:
         self._taints = taints
         self._follows = follows
         self.recorded: set[str] = set()
-        """What a difference could reach: losses, gradients, ..."""
+        """State that a difference could reach: losses, gradients, ..."""
 
     def sum(self, at: Matched, what: str, a: Sums, b: Sums, names: Sequence[str]) -> None:
         """One digest of all, and each one's where they were recorded; the names of these."""

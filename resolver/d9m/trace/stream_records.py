@@ -39,7 +39,6 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     deterministic: dict[str, Plain] = {}
     generators: dict[str, str] = {}
-    steps_by: str | None = None
 
 
 class StreamEnd(msgspec.Struct, frozen=True):
@@ -193,7 +192,7 @@ StreamRecord: TypeAlias = (
 )
 
 Key: TypeAlias = tuple[str | int | Sequence[str] | None, ...]
-"""What two records must share to be compared with each other."""
+"""Key that two records must share to be compared with each other."""
 
 
 def site_key(site: Site) -> Key:

@@ -4,6 +4,7 @@ import { element } from "./element.js";
 import { plain } from "./op_syntax.js";
 
 const DIRECTIONS = ["forward", "backward"];
+const MOST = 5; // a longer list would cover the button
 
 // What could stand for the item that is being written: [{ text, note }].
 export function suggestions(here, names, item) {
@@ -22,7 +23,7 @@ export function suggestions(here, names, item) {
   const known = all.filter(([text]) => text.startsWith(last) && text !== last);
   const ways = rest.startsWith(":") ? DIRECTIONS.filter((each) => each.startsWith(last) && each !== last) : [];
   return [...known, ...ways.map((each) => [each, "one direction only"])]
-    .slice(0, 12)
+    .slice(0, MOST)
     .map(([text, note]) => ({ text: `${head}${text}${close}`, note }));
 }
 
@@ -32,9 +33,9 @@ function pairs(facts, name) {
 }
 
 function like(here, names, name) {
-  const found = here.catalogues.flatMap((each) => names[each].like(name, here.absent[each], 10).map((one) => [each, one]));
+  const found = here.catalogues.flatMap((each) => names[each].like(name, here.absent[each], MOST).map((one) => [each, one]));
   if (found.length === 1 && plain(found[0][1]) === plain(name)) return [];
-  return found.slice(0, 10).map(([home, text]) => ({ text, note: here.catalogues.length > 1 ? home : "" }));
+  return found.slice(0, MOST).map(([home, text]) => ({ text, note: here.catalogues.length > 1 ? home : "" }));
 }
 
 // Make a field and its list a combobox. `find(item)` gives suggestions, `chosen()` is called after a choice.

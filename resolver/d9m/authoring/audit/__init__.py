@@ -75,7 +75,7 @@ class Audit(msgspec.Struct, frozen=True):
 
 
 def audit(folder: Path) -> Audit:
-    """What wheels and records say that the other does not.
+    """Return what only the wheels or only the records say.
 
     Raises DataError for records or fact files that cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Names that libraries hand to the function that refuses: does somebody who pastes one get an
+"""Names that libraries hand to the function that refuses: does a user who pastes one get an
 answer?
 """
 

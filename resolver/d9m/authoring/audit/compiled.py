@@ -1,4 +1,4 @@
-"""What a compiler makes of operators: does the answer for a compiled program say so, release by
+"""Operators after a compiler: does the answer for a compiled program say so, release by
 release?
 """
 

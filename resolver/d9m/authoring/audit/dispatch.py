@@ -1,4 +1,4 @@
-"""What an op ends in: does it have the sources of the operators that it reaches?"""
+"""Operators that an op reaches: does it have the sources of the operators that it reaches?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
 def _missing(
     known: Known, trace: DispatchTrace, environment: Environment, strange: set[str]
 ) -> Iterator[tuple[str, str]]:
-    """What lacks a source, and the operator that has it."""
+    """Yield each op that lacks a source, and the operator that has it."""
     reached = {name for ways in trace.ops.values() for ops in ways.values() for name in ops}
     query = OWN_QUERIES[trace.package]
     operators = {name: query(name) for name in reached if "::" not in name}
@@ -67,7 +67,7 @@ def _sources(
     harmless: bool,
     strange: set[str],
 ) -> dict[str, set[str]]:
-    """Key -> sources of the op that is asked about; none for a name that nobody knows. Such names
+    """Key -> sources of the op that is asked about; none for an unknown name. Such names
     are collected in `strange`: they are looked up once, because that takes long.
     """
     items: dict[str, OpItem] = {}

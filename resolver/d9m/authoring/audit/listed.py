@@ -31,7 +31,7 @@ _ARGUMENT = re.compile(r"``?(\w+)='?(\w+)'?``?")
 """``accumulate=False``, as a line says when it is meant."""
 
 _MODE = re.compile(r"- ``(\w+)``")
-"""One of several modes, each an item of its own."""
+"""One of several modes, each a separate item."""
 
 
 def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:

@@ -1,4 +1,4 @@
-"""Texts about determinism in the wheels: does somebody who pastes one get an answer?"""
+"""Texts about determinism in the wheels: does a user who pastes one get an answer?"""
 
 from __future__ import annotations
 

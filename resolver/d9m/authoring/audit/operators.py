@@ -44,7 +44,7 @@ OWN_QUERIES: dict[str, Callable[[str], str]] = {
 
 
 def find_item(known: Known, environment: Environment, query: str) -> OpItem | None:
-    """What a query asks about; None for a name that nobody knows."""
+    """Return the op that a query asks about; None for an unknown name."""
     try:
         return op_lookup.find(known.kb, environment, parse(query))
     except UsageError:

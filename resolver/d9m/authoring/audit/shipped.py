@@ -32,7 +32,7 @@ class AuditDifference(msgspec.Struct, frozen=True, order=True):
 
     @property
     def id(self) -> str:
-        """What an explanation names. New releases change it only where they change the
+        """Id that an explanation names. New releases change it only where they change the
         difference.
         """
         return " ".join(filter(None, (self.code, self.subject, self.releases)))
@@ -53,7 +53,7 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class ShippedRelease(msgspec.Struct, frozen=True):
-    """What the wheels of one release say together."""
+    """Facts of all wheels of one release."""
 
     files: list[WheelFacts]
 
@@ -78,7 +78,7 @@ class Shipped(msgspec.Struct, frozen=True):
     kernels: list[KernelTable] = []
 
     def all(self, package: str, field: str) -> list[str]:
-        """What the wheels of any release say in a field, sorted."""
+        """Return the values that wheels of any release have in a field, sorted."""
         found: set[str] = set()
         for release in self.packages[package].values():
             found |= release.all(field)

@@ -13,7 +13,7 @@ _VARIES = re.compile(r"\{[^{}]*\}|%[sdf]|\$\d")
 """Parts that differ from case to case, in records and in source texts."""
 
 _TOPIC = re.compile(r"\b(?:in|non-?)?determinis(?:m|sim|tic|tically)\b", re.IGNORECASE)
-"""What the collectors look for; other texts cannot be compared."""
+"""Words that the collectors look for; other texts cannot be compared."""
 
 _REFUSED = " does not have a deterministic"
 SHORTEST = 12
@@ -115,7 +115,7 @@ def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[t
 
 @cache
 def parts(text: str) -> list[tuple[int, str]]:
-    """What does not vary in a text, with its place."""
+    """Return the fixed parts of a text, with their places."""
     found: list[tuple[int, str]] = []
     start = 0
     gaps = [gap.span() for gap in _VARIES.finditer(text)]

@@ -12,7 +12,7 @@ from d9m.kb.kinds import SETTINGS, SOLUTIONS
 from d9m.model.records import Setting
 
 TOPIC = "determinis"
-"""What a name must hold to need a record; other names are collected for looking up."""
+"""Part of each name that needs a record; other names are collected for looking up."""
 
 
 def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:

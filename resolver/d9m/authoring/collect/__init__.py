@@ -22,7 +22,7 @@ from d9m.model.wheel_facts import Catalogue, WheelFacts, read
 
 
 class WheelLayout(msgspec.Struct, frozen=True):
-    """What differs between the frameworks whose wheels can be read."""
+    """Differences between the frameworks whose wheels can be read."""
 
     package: str
     roots: tuple[str, ...]

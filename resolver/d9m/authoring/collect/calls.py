@@ -1,6 +1,6 @@
 """Which texts a library passes to one function: read from its machine code.
 
-A name such as ``index_add_cuda_`` says nothing by itself: libraries hold
+A name such as ``index_add_cuda_`` alone says nothing: libraries hold
 thousands like it. What counts is that it is handed to the function that raises.
 Compilers load the address of the text a few instructions before the call.
 """

@@ -17,7 +17,7 @@ Place: TypeAlias = tuple[str, str]
 """File, and name of the function; ``Scan.create`` for that of a class."""
 
 Definition: TypeAlias = ast.FunctionDef
-"""What stands at a place."""
+"""Syntax at a place."""
 
 _OPERATORS = {"aten", "prims", "inductor_prims"}
 

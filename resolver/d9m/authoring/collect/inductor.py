@@ -1,4 +1,4 @@
-"""What Inductor makes of each operator, from the Python files of a wheel of PyTorch.
+"""Lowerings of each operator in Inductor, from the Python files of a wheel of PyTorch.
 
 An operator is rewritten to others (``torch/_decomp``, ``torch/_inductor/decomposition.py``) or
 lowered to a kernel (``torch/_inductor/lowering.py``). A call graph of these files says which

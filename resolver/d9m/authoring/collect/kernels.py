@@ -62,7 +62,7 @@ _MACRO = re.compile(
 
 
 def kernel_table(path: Path, package: str, version: str) -> KernelTable:
-    """What the sources in a tar archive say. Raises DataError for a file that is none, and for one
+    """Return what the sources hold. Raises DataError for a file that is none, and for one
     without CUDA sources.
     """
     if not path.is_file():
@@ -89,7 +89,7 @@ def _unpacked(path: Path) -> io.BufferedIOBase:
 
 
 class Bounded(io.BufferedIOBase):
-    """What an archive unpacks to, not beyond a limit, and a part at a time: it states the lengths
+    """The unpacked archive, not beyond a limit, and a part at a time: it states the lengths
     of its headers itself. Raises DataError.
     """
 

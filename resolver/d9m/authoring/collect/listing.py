@@ -81,7 +81,7 @@ def routes(source: str) -> list[Route]:
 def _detours(
     function: str, body: list[ast.stmt], above: tuple[str, ...], asked: bool
 ) -> Iterator[Route]:
-    """What is returned under the switch, with every condition around it."""
+    """Yield what is returned under the switch, with every condition around it."""
     for statement in body:
         if isinstance(statement, ast.Return) and asked:
             yield Route(function, " and ".join(above), _called(statement))

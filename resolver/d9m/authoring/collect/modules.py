@@ -130,7 +130,7 @@ _TENSORFLOW_API = re.compile(
 _OWN = re.compile(r"tensorflow(?:_core)?/(?:contrib|core|examples|python|tools)/")
 """Not the interface."""
 _GENERATED = "MACHINE GENERATED"
-"""What a generated module says of itself, in 1.9 to 1.11, where it stands among others."""
+"""Mark of generated modules, in 1.9 to 1.11 among other lines."""
 _TENSORFLOW_TWICE = re.compile(r"compat/(v2/|v1/(compat|raw_ops)/)")
 """Views of the same names."""
 
@@ -164,7 +164,7 @@ def tensorflow_modules(wheel: Wheel) -> dict[str, list[str]]:
 
 
 _KERAS_API = re.compile(r"keras/(?:api/_v2/|(?:api/)?_tf_keras/)keras/(.+/)?__init__\.py")
-"""What ``tf.keras`` leads to, in Keras 2 and 3."""
+"""Modules that ``tf.keras`` leads to, in Keras 2 and 3."""
 
 
 def keras_names(wheel: Wheel) -> set[str]:

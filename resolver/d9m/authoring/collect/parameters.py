@@ -51,12 +51,12 @@ class ParameterList(msgspec.Struct, frozen=True):
         return ", ".join(written)
 
     def places(self) -> list[Parameter]:
-        """What arguments without a name go to."""
+        """Parameters that arguments without a name go to."""
         kinds = ("positional", "variadic")
         return [parameter for parameter in self.parameters if parameter.kind in kinds]
 
     def after(self, count: int) -> ParameterList:
-        """What is left when the first arguments are given."""
+        """Return the parameters left when the first arguments are given."""
         return ParameterList(self.parameters[count:])
 
     def only_forwards(self) -> bool:
@@ -101,7 +101,7 @@ def reduce_overloads(overloads: Iterable[ParameterList]) -> list[ParameterList]:
 
 
 def _in_order(overload: ParameterList) -> ParameterList:
-    """What must be named after the rest and sorted, since its order says nothing."""
+    """Parameters that are named after the rest and sorted, since its order says nothing."""
     named = sorted(each for each in overload.parameters if each.kind == "keyword")
     rest = [each for each in overload.parameters if each.kind == "keywords"]
     return ParameterList((*overload.places(), *named, *rest))

@@ -36,7 +36,7 @@ class IndexFile(msgspec.Struct, frozen=True, rename="kebab"):
     upload_time: str = ""
     yanked: bool | str = False
     core_metadata: bool | dict[str, str] = False
-    """Whether its metadata has an address of its own."""
+    """Whether its metadata has its own address."""
 
 
 class IndexPage(msgspec.Struct, frozen=True):
@@ -107,7 +107,7 @@ _WITHDRAWN = "withdrawn from PyPI"
 
 
 def _note(release: str, builds: dict[str, list[IndexFile]]) -> str:
-    """What is to be said of a release: its builds, or that it was withdrawn."""
+    """Return the note on a release: its builds, or that it was withdrawn."""
     if all(file.yanked is not False for files in builds.values() for file in files):
         return _WITHDRAWN
     others = sorted(set(builds) - {release})

@@ -26,7 +26,7 @@ _MOVED = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
 _METADATA = re.compile(r"[^/]+\.dist-info/METADATA")
 
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
-"""What `zipfile` raises for a damaged or unusual archive."""
+"""Errors that `zipfile` raises for a damaged or unusual archive."""
 
 _PIECE = 1 << 20
 

@@ -1,4 +1,4 @@
-"""Who says so: every statement has a place to look at."""
+"""Evidence: every statement has a place to look at."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _is_https(url: str) -> bool:
 
 
 MOST_CITING = 2
-"""Records that may write out the same address; a third is the time to give it a title of its own.
+"""Records that may write out the same address; a third is the time to make it a document.
 """
 
 

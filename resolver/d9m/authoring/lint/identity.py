@@ -81,7 +81,7 @@ def unknown_home(index: RecordIndex) -> Iterator[Finding]:
 
 
 Owned: TypeAlias = tuple[str, Hashable, Loaded, Path, str]
-"""What kind of name, the name as compared, its owner, where it says so, the name as written."""
+"""Kind of name, the name as compared, its owner, where it says so, the name as written."""
 
 
 @rule(

@@ -31,7 +31,7 @@ class RecordPart(msgspec.Struct, frozen=True):
 
 
 class NamedOps(msgspec.Struct, frozen=True):
-    """What all op files of one package say together."""
+    """Ops and names in all op files of one package."""
 
     ops: dict[str, records.Existence] = {}
     reach: dict[str, list[str | records.Target]] = {}

@@ -69,7 +69,7 @@ def run_in_doubt(index: RecordIndex) -> Iterator[Finding]:
 
 
 def _named_settings(index: RecordIndex, source: records.Source) -> set[str]:
-    """What the solutions turn that the record names, here or there."""
+    """Return the settings that solutions in the record turn, here or there."""
     found: set[str] = set()
     for label in source.labels() & index.labels.keys():
         found.update(turn.name for turn in index.labels[label].record.settings)

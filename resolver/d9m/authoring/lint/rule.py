@@ -1,4 +1,4 @@
-"""What a rule is: a code, a reason to read, and a check that yields findings."""
+"""A rule: a code, a reason to read, and a check that yields findings."""
 
 from __future__ import annotations
 

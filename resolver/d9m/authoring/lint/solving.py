@@ -1,4 +1,4 @@
-"""What steps say: outcomes, the solutions behind them, and vendors' tracks."""
+"""Steps of timelines: outcomes, the solutions behind them, and vendors' tracks."""
 
 from __future__ import annotations
 

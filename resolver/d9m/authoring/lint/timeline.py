@@ -109,8 +109,8 @@ def first_step(index: RecordIndex) -> Iterator[Finding]:
 
 
 def _start(index: RecordIndex, track: Track) -> int | None:
-    """How many releases of the home package come before the source can apply; None if nobody
-    knows.
+    """How many releases of the home package come before the source can apply; None if it is
+    unknown.
     """
     if track.home is None or not index.complete("ops"):
         return None
@@ -172,7 +172,7 @@ def dead_step(index: RecordIndex) -> Iterator[Finding]:
 
 
 def _answer(part: records.TimelineStep | records.Unless) -> Any:
-    """What a step or an exception says, without who says so."""
+    """Return a step or an exception without its evidence."""
     outcome = part.outcome or ("solved" if part.by else "unknown")
     answer: list[Any] = [outcome, part.by, part.default, part.error]
     if isinstance(part, records.TimelineStep):

@@ -21,7 +21,7 @@ def possible(
 ) -> bool:
     """Whether some environment with the `fixed` variables fulfils all conditions.
 
-    True where a condition has faults of its own: other rules name them.
+    True where a condition has faults: other rules name them.
     """
     if not all(is_sound(index, when) for when in whens):
         return True

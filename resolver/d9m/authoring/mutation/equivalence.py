@@ -1,5 +1,5 @@
-"""Whether a changed record still says the same: a mutant that changes no answer can be noticed by
-nobody.
+"""Whether a changed record still says the same: no case can notice a mutant that
+changes no answer.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def same(before: KnowledgeBase, after: KnowledgeBase, mutant: Mutant) -> bool:
 
 
 def _contested(kb: KnowledgeBase, mutant: Mutant) -> bool:
-    """Whether somebody else wants a setting otherwise than the solution turns it by itself: else it
+    """Whether another record wants a setting otherwise than the solution turns it: else it
     does not show.
     """
     own: SettingChange = kb.of(BY_NAME[mutant.kind])[mutant.id].sets[mutant.path[1]]
@@ -81,7 +81,7 @@ def _offers(kb: KnowledgeBase, label: str, own: Rules, only: dict[str, tuple[str
 def _verdicts(
     kb: KnowledgeBase, old: Rules, new: Rules, only: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[Verdict, Verdict]]:
-    """What two sets of rules say in every world, but for notes; `only` holds a package to some
+    """Yield both verdicts in every world, but for notes; `only` holds a package to some
     releases.
     """
     for image, world in _worlds(kb, old, new, only):

@@ -89,7 +89,7 @@ _Known: TypeAlias = dict[str, tuple[str, ...]]
 
 
 def _known_releases(loaded: Records) -> _Known:
-    """Package -> releases, oldest first; without a list of its own, the minor versions that others
+    """Package -> releases, oldest first; without a list, the minor versions that others
     contain.
     """
     packages = loaded.of(PACKAGES)

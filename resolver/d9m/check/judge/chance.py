@@ -19,7 +19,7 @@ processes and not in others, whatever is set. With fewer odd processes calls are
 
 
 def silence(usual: Sequence[Reading], advised: Sequence[Reading]) -> float:
-    """Return how likely the advised arm would be as silent as it is, if the settings changed
+    """Return how likely the advised arm would be as silent as seen, if the settings changed
     nothing.
 
     Fisher's exact test, on processes first: those whose calls differ, or whose result is not the

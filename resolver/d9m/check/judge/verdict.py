@@ -1,4 +1,4 @@
-"""The verdict on one probe, from its arms and from what the prober proved of itself."""
+"""The verdict on one probe, from its arms and from what the prober proved about its own sight."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Together(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings for probes of several ranks: ``probes/<framework>/together/``."""
 
     vary: dict[str, list[str]] = {}
-    """Variable -> values that are an arm of their own on GPUs."""
+    """Variable -> values that are one more arm each on GPUs."""
 
 
 class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

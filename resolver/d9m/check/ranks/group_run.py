@@ -21,8 +21,8 @@ from d9m.check.plan import arms, catalogue
 from d9m.check.plan.arms import Arm
 from d9m.check.plan.catalogue import Collective, Selected
 from d9m.check.plan.effort import Effort
-from d9m.check.ranks import compare
 from d9m.check.ranks.meeting import Rank
+from d9m.check.ranks.odd import odd
 from d9m.check.result import ProbeResult, RankDevice, Report
 from d9m.check.workers.launch import START, events
 from d9m.check.workers.look import Machine
@@ -146,7 +146,7 @@ def _with(
         probes=probes,
         summary=msgspec.structs.replace(summary, could_not_run=could_not_run),
         ranks=list(itertools.chain.from_iterable(other.ranks for other in every)),
-        odd=compare.odd(every),
+        odd=odd(every),
         notes=[*own.notes, *_unproved(every), *notes],
     )
 

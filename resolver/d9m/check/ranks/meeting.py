@@ -13,11 +13,11 @@ class Rank(msgspec.Struct, frozen=True):
     number: int
     size: int
     local: int
-    """Number among the ranks of its own machine."""
+    """Number among the ranks of its machine."""
 
 
 NEEDED = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-"""What torchrun and its like set for every process they start."""
+"""Variables that torchrun and its like set for every process they start."""
 
 
 def find(variables: Mapping[str, str]) -> Rank | None:

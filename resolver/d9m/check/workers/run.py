@@ -76,7 +76,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> int | None:
-        """Bytes for one worker; GPUs have memory of their own."""
+        """Bytes for one worker; GPUs have separate memory."""
         if self.device != "cpu" or self.memory is None:
             return None
         return max(self.memory // 2 // self.workers, LEAST_MEMORY)

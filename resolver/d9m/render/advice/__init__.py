@@ -18,6 +18,9 @@ FORMATS = {
 }
 """Format -> what it is for. Each is a module of this package."""
 
+FOR_READERS = ("text", "json", "markdown")
+"""Formats that list unknown ops beside known ones; the others are there to be run."""
+
 
 def render(name: str, answer: Answer) -> Rendered:
     """The answer in one of `FORMATS`; only its module is imported."""

@@ -18,6 +18,9 @@ def _lines(answer: Answer) -> Iterator[str]:
     advice = answer.advice
     yield f"**{escape(verdict.sentences(answer))}** {escape(text.environment(answer))}"
     yield ""
+    if answer.unknown:
+        yield from (f"- {escape(line)}" for line in verdict.unknown_lines(answer))
+        yield ""
     if advice.ops:
         yield "| op | outcome | with | fixed since |"
         yield "|---|---|---|---|"

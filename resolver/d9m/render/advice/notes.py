@@ -59,7 +59,7 @@ def _important(answer: Answer) -> list[str]:
         heavy.clear()  # each choice has its price
     notes = [
         _note(answer, each)
-        for each in [*cautions, *_of_the_device(answer)]
+        for each in [*cautions, *_of_the_environment(answer)]
         if _undecided(answer, each) is not None
     ]
     return list(dict.fromkeys([*heavy, *_namesakes(answer), *notes]))
@@ -81,11 +81,13 @@ def _cautions(answer: Answer) -> list[CautionAnswer]:
     return sorted(found, key=lambda caution: bool(caution.when))
 
 
-def _of_the_device(answer: Answer) -> Iterator[CautionAnswer]:
-    """Return what every op on this kind of device needs and others do not."""
+def _of_the_environment(answer: Answer) -> Iterator[CautionAnswer]:
+    """Return what every op needs on this kind of device, and under a fact that the user gave."""
+    here = answer.advice.environment
+    decisive = {"device", *here.facts.keys() - set(here.assumed) - {"training"}}
     for caution in answer.advice.cautions:
         ingredient = answer.kb.ingredients.get(caution.id)
-        if ingredient is not None and "device" in ingredient.condition.cuts:
+        if ingredient is not None and decisive & set(ingredient.condition.cuts):
             yield caution
 
 

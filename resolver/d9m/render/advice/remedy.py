@@ -18,13 +18,13 @@ LONGEST = 60
 
 def of_source(answer: Answer, source: SourceAnswer) -> str:
     """Return ``HOROVOD_FUSION_THRESHOLD=0``; ``the settings below`` where they are many or long."""
-    return _named(answer, source.solutions) or "the settings below"
+    return of_labels(answer, source.solutions) or "the settings below"
 
 
 def of_op(answer: Answer, op: OpAnswer) -> str:
     """Return the settings of an op; empty where they are many, or where the choice is open."""
     labels = [label for source in op.sources for label in source.solutions]
-    return "" if is_open(answer, labels) else _named(answer, labels)
+    return "" if is_open(answer, labels) else of_labels(answer, labels)
 
 
 def titles(answer: Answer, op: OpAnswer) -> str:
@@ -44,7 +44,7 @@ def is_open(answer: Answer, labels: Sequence[str]) -> bool:
     return any(set(labels).intersection(conflict.between) for conflict in answer.advice.conflicts)
 
 
-def _named(answer: Answer, labels: Sequence[str]) -> str:
+def of_labels(answer: Answer, labels: Sequence[str]) -> str:
     """Return the settings of some solutions, without those that only some programs need."""
     named: dict[str, None] = {}
     for label in dict.fromkeys(labels):

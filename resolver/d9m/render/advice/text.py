@@ -14,7 +14,7 @@ from d9m.model.advice import REPEATS, Advice, OpAnswer, exit_code
 from d9m.render import phrases, words
 from d9m.render.advice import notes, op_lines, todo, verdict
 from d9m.render.interface import Answer, Rendered
-from d9m.render.page import Page, Style
+from d9m.render.page import Page, Span, Style
 from d9m.resolve.op_names import is_known
 from d9m.resolve.workarounds import with_workarounds
 
@@ -60,12 +60,17 @@ class Written(NamedTuple):
 
 def _page(answer: Answer, detail: op_lines.Detail) -> Written:
     page = Page(answer.width)
-    page.paragraph(verdict.sentences(answer), style=_style(answer.advice))
+    style = "bad" if answer.unknown else _style(answer.advice)
     if answer.quiet:
+        page.line(Span(verdict.sentences(answer), style))
         return Written(page, 0)
+    page.paragraph(verdict.sentences(answer), style=style)
     page.paragraph(environment(answer), style="dim")
     for sentence in _frameworks_left_out(answer):
         page.paragraph(sentence)
+    page.gap()
+    for line in verdict.unknown_lines(answer):
+        page.paragraph(line, "  ! ", "    ", style="bad")
     page.gap()
     if verdict.without_device(answer):
         return Written(page, 0)

@@ -22,6 +22,7 @@ from d9m.render.advice.op_names import blamed_names, short_names, shown_elsewher
 from d9m.render.interface import Answer
 from d9m.render.words import VerbPair
 from d9m.resolve.conflicts import party
+from d9m.resolve.unknown_ops import RECORD_OPS
 
 MOST_NAMES = 4
 """Names that a sentence holds before it counts."""
@@ -58,8 +59,38 @@ def sentences(answer: Answer) -> str:
     about = [about_ops, _of_packages(answer)]
     if not answer.named_ops:
         about.reverse()
-    parts = [*_beyond(answer), *_faults(answer), *about[0], *about[1]]
-    return " ".join(parts) if answer.advice.ops else " ".join([*parts, _of_nothing(answer)])
+    parts = [*_unknown(answer), *_beyond(answer), *_faults(answer), *about[0], *about[1]]
+    found = " ".join(parts) if answer.advice.ops else " ".join([*parts, _of_nothing(answer)])
+    return _standing_alone(answer, found) if answer.quiet else found
+
+
+def _standing_alone(answer: Answer, verdict: str) -> str:
+    """Return a verdict that points to nothing below it."""
+    labels = [solution.label for solution in answer.advice.solutions]
+    named = remedy.of_labels(answer, labels) or phrases.plural(len(labels), "setting")
+    alone = verdict.replace("the settings below", named)
+    alone = alone.replace("by the details below", "depending on conditions")
+    return alone.replace("the details below", "conditions").replace(" below", "")
+
+
+def _unknown(answer: Answer) -> list[str]:
+    """Return the items that no op answers to."""
+    names = [f"'{op.query}'" for op in answer.unknown]
+    if not names:
+        return []
+    count = phrases.plural(len(names), "unknown op")
+    return [f"{count}: {phrases.join(names[:MOST_NAMES])}{', …' * (len(names) > MOST_NAMES)}."]
+
+
+def unknown_lines(answer: Answer) -> list[str]:
+    """Return why each unknown item is no op, and what may have been meant."""
+    found: list[str] = []
+    for op in answer.unknown:
+        meant = f": did you mean {phrases.join(op.nearest, 'or')}?" if op.nearest else ""
+        found.append(f"{op.error}{meant}")
+    if not all(op.nearest for op in answer.unknown):
+        found.append(RECORD_OPS)
+    return found
 
 
 def without_device(answer: Answer) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import msgspec
 
-from d9m.browse.changes import ReleaseChanges, State
+from d9m.browse.changes import OpChange, ReleaseChanges, State
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import together
 from d9m.model.settings import Settings
@@ -26,13 +27,44 @@ def render(kb: KnowledgeBase, change: ReleaseChanges, width: int = WIDTH) -> Pag
         changes = "nothing is known to compare"
     page.paragraph(f"{_beyond(kb, change)}{between}, {changes}{unchanged}.{_unknown(change)}")
     page.gap()
-    if change.ops:
-        rows = [(op.query, _does(kb, op.before), _does(kb, op.after)) for op in change.ops]
-        page.table(("op", change.from_, change.to), rows, shrink=(0, 1, 2))
-        page.gap()
+    _groups(kb, page, change)
     _settings(page, change)
     page.line(f"knowledge base of {change.d9m.kb_date}")
     return page
+
+
+def _groups(kb: KnowledgeBase, page: Page, change: ReleaseChanges) -> None:
+    """Ops that changed in the same way, together, with the records that say why."""
+    groups: dict[tuple[str, str], list[OpChange]] = {}
+    for op in change.ops:
+        key = (_does(kb, op.before).text, _does(kb, op.after).text)
+        groups.setdefault(key, []).append(op)
+    for (before, after), ops in groups.items():
+        count = "1 op" if len(ops) == 1 else f"{len(ops)} ops"
+        page.paragraph(f"{count}: {', '.join(op.query for op in ops)}", style="head")
+        page.line(f"  {change.from_}: ", Span(before, _does(kb, ops[0].before).style))
+        page.line(f"  {change.to}: ", Span(after, _does(kb, ops[0].after).style))
+        causes = _causes(ops)
+        if causes:
+            more = f" and {len(causes) - MOST} more" if len(causes) > MOST else ""
+            titles = [kb.sources[id_].title for id_ in causes[:MOST]]
+            page.line(Span(f"  why: {'; '.join(titles)}{more}", "dim"))
+            page.line(Span(f"  see: d9m show {causes[0]}", "dim"))
+        page.gap()
+
+
+MOST = 2
+"""Reasons that a group names."""
+
+
+def _causes(ops: list[OpChange]) -> list[str]:
+    """Records that decide one of the sides, those of the most ops first."""
+    counts: Counter[str] = Counter()
+    for op in ops:
+        before = op.before.sources if op.before else []
+        after = op.after.sources if op.after else []
+        counts.update((set(before) ^ set(after)) or before)
+    return sorted(counts, key=lambda id_: (-counts[id_], id_))
 
 
 def _unknown(change: ReleaseChanges) -> str:

@@ -240,6 +240,7 @@ _FIELDS: dict[str, Field] = {
     "texts": _texts,
     "url": _sentence("{}"),
     "computes_alone": _if_true("Runs its own models, without a framework."),
+    "lists_every_release": _if_true("The list of releases is complete."),
     "is_server": _if_true("A server of trained models."),
     "warns": _warns,
     "when": _when,

@@ -30,7 +30,7 @@ STEP_ENDS = {
     "forward": "a forward pass",
     "explicit": "d9m.trace.step()",
 }
-"""What ends a step by each rule but the optimizer's."""
+"""Event that ends a step by each rule but the optimizer's."""
 
 PHASES = {
     "fwd": "forward pass",

@@ -19,7 +19,7 @@ class Group:
         agent = (
             os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
         )  # torchrun already serves one
-        # Each meeting is on a port of its own where rank 0 serves: the last one may still be
+        # Each meeting has a separate port, where rank 0 serves: the last one may still be
         # closing.
         port = int(os.environ["MASTER_PORT"]) + (0 if agent else job["meeting"])
         store = dist.TCPStore(
@@ -52,7 +52,7 @@ class Group:
         return [self.store.get(f"{name} {rank}").decode() for rank in range(self.size)]
 
     def leave(self):
-        """Nobody goes before all are done: the store lives in one of these processes."""
+        """No rank leaves before all are done: the store lives in one of these processes."""
         self.say("done", "")
         self.heard("done")
         self.say("gone", "")

@@ -17,7 +17,7 @@ LONGEST = 400
 """Characters of a fault's text."""
 
 AUTOMATIC = {"forward": 1, "backward": 2, "optimizer": 3, "call": 3}
-"""What ends steps under `auto`: the highest of these that the program has shown so far."""
+"""Rule that ends steps under `auto`: the highest of these that the program has shown so far."""
 
 
 class Session:
@@ -54,7 +54,7 @@ class Session:
             settings.max_size,
         )
 
-    # What frameworks call.
+    # Methods that frameworks call.
 
     def add(self, line: str) -> None:
         """A line that was made by hand."""

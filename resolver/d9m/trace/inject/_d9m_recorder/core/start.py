@@ -19,7 +19,7 @@ current = None
 """The session of this process, and what watches its imports: (Session, Watcher) or None."""
 
 _follows_forks = False
-"""What is registered for forks stays so for good."""
+"""A hook for forks cannot be removed again."""
 
 
 def begin_from_environment() -> None:

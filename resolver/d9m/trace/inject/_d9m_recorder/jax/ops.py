@@ -33,7 +33,7 @@ class Place:
         return self.phase, self.module, self.source
 
     def of(self, info, records) -> Place:
-        """The place of an operation that is traced here. One without a line of its own is a part of
+        """The place of an operation that is traced here. One without a line is a part of
         a function of JAX, and has the line that calls it.
         """
         stack = str(getattr(info, "name_stack", ""))

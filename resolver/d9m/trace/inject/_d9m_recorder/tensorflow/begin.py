@@ -103,7 +103,7 @@ class TensorFlow:
             self._ops.leave()
 
     def forked(self) -> None:
-        """Of a fork nothing is recorded but a training of its own."""
+        """Of a fork nothing is recorded but a separate training."""
 
 
 def _why_not(level: str, tensorflow) -> str:

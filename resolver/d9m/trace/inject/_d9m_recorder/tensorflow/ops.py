@@ -25,7 +25,7 @@ OVERWRITES = "AssignVariableOp"
 """The op whose result does not depend on what the variable held before."""
 
 UNTRACED = re.compile(r"(Delete|Destroy).*|.*IteratorGetNext.*|VarIsInitializedOp|VarHandleOp")
-"""Ops that compute nothing, and those that hand over a batch, which has a record of its own."""
+"""Ops that compute nothing, and those that hand over a batch, which has another record."""
 
 UNSEEDED = "NonDeterministicInts"
 

@@ -54,7 +54,7 @@ class Memories:
         self._simple = (torch.Tensor, torch.nn.Parameter)
         self._strided = torch.strided
         self._moment = 0
-        """What was digested at one moment is not digested again: nothing but ops ran since."""
+        """A tensor digested at one moment is not digested again: nothing but ops ran since."""
 
     def moves_on(self) -> None:
         """Forget what was digested at this moment: the program's code can have run since, and code
@@ -62,7 +62,7 @@ class Memories:
         """
         self._moment += 1
 
-    # What ops ask. Each returns the text of a record.
+    # Questions of ops. Each returns the text of a record.
 
     def state(self, tensor) -> str:
         """Of a tensor that no op asks for: one that was learned, a batch, what a graph gets."""
@@ -70,7 +70,7 @@ class Memories:
         return self.read(tensor)
 
     def read(self, tensor, made: bool = False) -> str:
-        """Of a tensor as it is: an input, or (`made`) what an op returned, new or a view."""
+        """Of a tensor as found: an input, or (`made`) what an op returned, new or a view."""
         plain, view = self._placed(tensor)
         if plain is None:
             found = self._read_parts(tensor)

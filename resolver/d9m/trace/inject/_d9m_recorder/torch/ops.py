@@ -16,7 +16,7 @@ FAULTY_OPS = 20
 
 
 NUMBERS = (bool, int, float, complex)
-"""What stands in the place of a tensor as itself: `x * 2` calls an op that takes two tensors."""
+"""Values that take the place of a tensor: `x * 2` calls an op that takes two tensors."""
 
 
 class Ops:
@@ -48,7 +48,7 @@ class Ops:
         if torch.version.cuda or getattr(torch.version, "hip", None):
             self._capturing = getattr(torch.cuda, "is_current_stream_capturing", None)
 
-    # What the mode calls.
+    # Methods that the mode calls.
 
     def learn(self, function) -> Plan:
         try:

@@ -28,7 +28,7 @@ MOVES = frozenset(["set_", "resize_", "resize_as_", "_resize_output_", "record_s
 """Ops that give a tensor other memory, or none; they compute nothing."""
 
 FROM_PYTHON = "lift_fresh"
-"""What `torch.tensor` calls with the tensor that it has filled: a view, but values come in here."""
+"""Op that `torch.tensor` calls with its filled tensor: a view, but values come in here."""
 
 WAITS = frozenset(["wait_tensor", "_wrap_tensor_autograd"])
 """Ops that take what a collective may still be writing, and compute nothing."""

@@ -27,7 +27,7 @@ ASKED = {
     "torch.backends.cuda.enable_math_sdp": "torch.backends.cuda.math_sdp_enabled",
     "torch.backends.cuda.enable_cudnn_sdp": "torch.backends.cuda.cudnn_sdp_enabled",
 }
-"""What a program calls to set something -> what it calls to be given it."""
+"""Function that sets something -> the function that a program calls to be given it."""
 
 
 class Switches:

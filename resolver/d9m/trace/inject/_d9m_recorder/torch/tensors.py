@@ -31,7 +31,7 @@ class Tensors:
         return self._digester.of(" ".join(digests).encode()) if digests else NONE
 
     def parts(self, tensor) -> list:
-        """The tensors with memory of their own that hold this one's values."""
+        """The tensors with memory that hold this one's values."""
         torch = self._torch
         kind = type(tensor)
         if hasattr(kind, "trigger_wait"):  # a collective may still be writing it

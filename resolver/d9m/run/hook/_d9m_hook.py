@@ -1,0 +1,323 @@
+# pyright: basic
+# ruff: noqa: UP004, UP032, S102, S110, SIM105, N807
+"""Set what the plan names in this process, and watch who changes it.
+
+Runs inside other people's programs: Python 3.5 and newer, standard library only. The plan is the
+launcher's; no name of a framework is written here.
+"""
+
+import atexit
+import json
+import os
+import sys
+import time
+
+MOST_EVENTS = 200
+"""Changes that a process reports; a loop that sets a flag in each step makes no long file."""
+
+OURS = os.path.abspath(__file__)
+LIBRARY = os.path.dirname(os.__file__) + os.sep
+INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+def locate(dotted):
+    """Return the object that holds the last part of a dotted name, and that part. No import."""
+    parts = dotted.split(".")
+    for end in range(len(parts) - 1, 0, -1):
+        owner = sys.modules.get(".".join(parts[:end]))
+        if owner is not None:
+            for part in parts[end:-1]:
+                owner = getattr(owner, part)
+            return owner, parts[-1]
+    raise AttributeError(dotted)
+
+
+def read(dotted):
+    """Return the value of a dotted name, called if it is a function; None where it is absent."""
+    try:
+        owner, name = locate(dotted)
+        value = getattr(owner, name)
+        return value() if callable(value) else value
+    except Exception:
+        return None
+
+
+def places(inside):
+    """Return the nearest frame outside the changed package, and the nearest of the program."""
+    frame, found, folder = sys._getframe(1), [], os.getcwd() + os.sep
+    while frame is not None:
+        file = frame.f_code.co_filename
+        is_python = file.startswith("<") or (file.startswith(LIBRARY) and not _installed(file))
+        name = frame.f_globals.get("__name__") or ""
+        is_inside = inside and name.split(".")[0] == inside
+        if os.path.abspath(file) != OURS and not is_python and not is_inside:
+            short = file[len(folder) :] if file.startswith(folder) else file
+            if not found or not _installed(file):
+                found.append([short, frame.f_lineno])
+            if not _installed(file):
+                break
+        frame = frame.f_back
+    return found[:2]
+
+
+def _installed(file):
+    return any(part in file for part in INSTALLED)
+
+
+class ProcessLog(object):
+    """A file for each process: begun at its start, a line for each event."""
+
+    def __init__(self, folder, header):
+        self.folder, self.header = folder, header
+        self.process, self.path = None, ""
+
+    def __call__(self, **event):
+        if self.process != os.getpid():
+            self.process, moment = os.getpid(), int(time.time() * 1e6)
+            self.path = os.path.join(self.folder, "{}-{}.jsonl".format(self.process, moment))
+            self._append(dict(self.header(), kind="start", pid=self.process))
+        if event:
+            self._append(event)
+
+    def _append(self, record):
+        try:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+            file = os.open(self.path, flags, 0o600)
+            try:
+                os.write(file, (json.dumps(record) + "\n").encode())
+            finally:
+                os.close(file)
+        except OSError:
+            return  # the run is over, or the disk is full
+
+
+class Hook(object):
+    """Settings of one process. `plan` has `statements`, `watched`, `variables`; see plan.py."""
+
+    def __init__(self, plan, log):
+        self.plan, self.log = plan, log
+        self.expected, self.last, self.events = {}, {}, 0
+        self.undo = []
+        self.is_setting = False
+        named = [each["module"] for each in plan["statements"] + plan["watched"]]
+        self.waiting = set(named)
+
+    def begin(self):
+        self._watch_variables()
+        sys.meta_path.insert(0, self)
+        for name in sorted(self.waiting):
+            if name in sys.modules:
+                self.imported(name)
+
+    def end(self):
+        """Leave the process as it was, but for what was set."""
+        self.waiting = set()
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        while self.undo:
+            self.undo.pop()()
+
+    # Imports: found by the other finders, seen when they end.
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.waiting:
+            return None
+        for finder in list(sys.meta_path):
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None:
+                if hasattr(spec.loader, "exec_module"):
+                    self._see_end(spec.loader, name)
+                return spec
+        return None
+
+    def _see_end(self, loader, name):
+        execute = loader.exec_module
+
+        def exec_module(module):
+            try:
+                del loader.exec_module
+            except AttributeError:
+                pass
+            execute(module)
+            self.imported(name)
+
+        try:
+            loader.exec_module = exec_module
+        except AttributeError:  # built in: such a module runs no code
+            pass
+
+    def imported(self, name):
+        """Run the statements for a module that was imported, once, then watch its settings."""
+        if name not in self.waiting:
+            return
+        self.waiting.discard(name)
+        self.log(kind="imported", module=name)
+        for each in self.plan["statements"]:
+            if each["module"] == name:
+                self._run(each)
+        for each in self.plan["watched"]:
+            if each["module"] == name:
+                self._watch(each)
+
+    def _run(self, each):
+        try:
+            exec("\n".join(each["lines"]), {})
+            self.log(kind="set", name=each["name"])
+        except Exception as fault:
+            text = "{}: {}".format(type(fault).__name__, fault)
+            self.log(kind="failed", name=each["name"], why=text[:300])
+
+    def _watch(self, each):
+        name = each["name"]
+        self.last[name] = self.expected[name] = read(each["current"])
+        for setter in each["setters"]:
+            self._wrap(setter, each)
+        try:
+            owner, attribute = locate(each["current"])
+            if isinstance(owner, type(sys)) and not callable(getattr(owner, attribute)):
+                self._watch_module(owner, attribute, each)
+        except Exception:  # another release has no such name
+            pass
+
+    def _wrap(self, dotted, each):
+        try:
+            owner, attribute = locate(dotted)
+            original = getattr(owner, attribute)
+        except AttributeError:
+            return
+
+        def changed(*arguments, **named):
+            result = original(*arguments, **named)
+            self.look(each)
+            return result
+
+        changed.__name__ = attribute
+        changed.__doc__ = getattr(original, "__doc__", None)
+        setattr(owner, attribute, changed)
+        self.undo.append(lambda: setattr(owner, attribute, original))
+
+    def _watch_module(self, module, attribute, each):
+        kind, look = module.__class__, self.look
+
+        def setattr_(self, name, value):
+            kind.__setattr__(self, name, value)
+            if name == attribute:
+                look(each)
+
+        namespace = {"__setattr__": setattr_, "__module__": kind.__module__}
+        module.__class__ = type(kind.__name__, (kind,), namespace)
+        watched = module.__class__
+
+        def restore():
+            if module.__class__ is watched:
+                module.__class__ = kind
+
+        self.undo.append(restore)
+
+    def look(self, each):
+        """Note a value that has changed. A setter of one flag may change others, too."""
+        for other in self.plan["watched"]:
+            if other["module"] == each["module"] and other["name"] in self.last:
+                value = read(other["current"])
+                if value != self.last[other["name"]]:
+                    self.last[other["name"]] = value
+                    is_expected = value == self.expected[other["name"]]
+                    self._note(other["name"], value, is_expected, each["module"])
+
+    def _note(self, name, value, is_expected, inside):
+        if self.is_setting:
+            return
+        self.events += 1
+        if self.events <= MOST_EVENTS:
+            value = None if value is None else str(value)
+            places_ = places(inside)
+            self.log(kind="changed", name=name, value=value, expected=is_expected, places=places_)
+
+    # Variables.
+
+    def _watch_variables(self):
+        kind, variables = type(os.environ), self.plan["variables"]
+        set_, delete = kind.__setitem__, kind.__delitem__
+
+        def note(name, before):
+            value = os.environ.get(name)
+            if name in variables and value != before:
+                self._note(name, value, suits(variables[name], value), None)
+
+        def __setitem__(environ, name, value):
+            before = os.environ.get(name) if name in variables else None
+            set_(environ, name, value)
+            note(name, before)
+
+        def __delitem__(environ, name):
+            before = os.environ.get(name) if name in variables else None
+            delete(environ, name)
+            note(name, before)
+
+        def restore():
+            kind.__setitem__, kind.__delitem__ = set_, delete  # pyright: ignore
+
+        kind.__setitem__, kind.__delitem__ = __setitem__, __delitem__  # pyright: ignore
+        self.undo.append(restore)
+
+    def values(self):
+        """Return what differs now from what was set: flags by name."""
+        now = {each["name"]: read(each["current"]) for each in self.plan["watched"]}
+        return {
+            name: None if now[name] is None else str(now[name])
+            for name in self.expected
+            if now[name] != self.expected[name]
+        }
+
+
+def suits(rule, value):
+    """Return whether a variable's value does what it is set for."""
+    if value is None:
+        return rule.get("absent", False)
+    if rule.get("absent"):
+        return False
+    if rule.get("separator") is not None:
+        return set(rule["accepts"]) <= set(value.split(rule["separator"]))
+    if rule.get("any_value"):
+        return bool(value) and value not in rule["refuses"]
+    return not rule["accepts"] or value in rule["accepts"]
+
+
+def begin(folder):
+    """Begin in this process, as the launcher asked."""
+    with open(os.path.join(folder, "plan.json")) as file:
+        plan = json.load(file)
+    ranks = ["RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "WORLD_SIZE"]
+
+    def header():
+        return {
+            "parent": os.getppid() if hasattr(os, "getppid") else None,
+            "python": ".".join(map(str, sys.version_info[:3])),
+            "ranks": {name: os.environ[name] for name in ranks if name in os.environ},
+            "variables": {name: os.environ.get(name) for name in plan["variables"]},
+            "program": (getattr(sys, "argv", None) or [""])[0],
+        }
+
+    log = ProcessLog(folder, header)
+    log()
+    hook = Hook(plan, log)
+
+    def ended():
+        fault = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        error, place = None, None
+        if isinstance(fault, Exception):
+            error, trace = "{}: {}".format(type(fault).__name__, fault)[:1000], fault.__traceback__
+            while trace is not None:
+                file = trace.tb_frame.f_code.co_filename
+                if place is None or not (_installed(file) or file.startswith((LIBRARY, "<"))):
+                    place = [file, trace.tb_lineno]
+                trace = trace.tb_next
+        imports = [name for name in plan["imports"] if name in sys.modules]
+        log(kind="end", imports=imports, values=hook.values(), error=error, place=place)
+
+    atexit.register(ended)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=log)
+    hook.begin()

@@ -1,0 +1,320 @@
+"""What a program needs to be set for deterministic results, in the environment where it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from d9m import api
+from d9m.environment.environment import Environment, Setup
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
+from d9m.model.records import Scope, Setting
+from d9m.model.settings import PlainValue, Step
+
+FASTER = ("memory_filled", "false")
+WARNING = ("warn_only", "true")
+SEVERAL = ("distributed", "true")
+"""Facts that an option of the command stands for."""
+
+UNDOES = ("contradictory", "forbidden", "invalid")
+"""Verdicts on a variable with which a program is not started."""
+
+
+class RunOptions(msgspec.Struct, frozen=True):
+    seed: int | None = None
+    scope: Scope = "run"
+    fast: bool = False
+    ranks: bool = False
+    on_refusal: str = "stop"
+    override: bool = False
+
+
+class PlannedVariable(msgspec.Struct, frozen=True):
+    """An environment variable, set before Python starts."""
+
+    name: str
+    value: str
+    read_at: str
+    why: str
+    accepts: list[str] = []
+    any_value: bool = False
+    refuses: list[str] = []
+    separator: str | None = None
+    absent: bool = False
+    """The name must not be set."""
+
+
+class PlannedStatement(msgspec.Struct, frozen=True):
+    """Python that runs right after the import of a module."""
+
+    name: str
+    module: str
+    lines: list[str]
+    read_at: str
+    why: str
+    has_way_back: bool = True
+
+
+class WatchedSetting(msgspec.Struct, frozen=True):
+    """A setting whose value a running program can be asked for."""
+
+    name: str
+    module: str
+    current: str
+    setters: list[str] = []
+    statement: str | None = None
+    """With ``{value}``, to set it back."""
+    imports: list[str] = []
+    is_planned: bool = True
+
+
+class SettingNote(msgspec.Struct, frozen=True):
+    """A setting and a sentence about it."""
+
+    name: str
+    why: str
+    value: str | None = None
+    module: str | None = None
+    """Concerns only a process that imported it."""
+
+
+class RunPlan(msgspec.Struct, frozen=True):
+    packages: dict[str, str]
+    device: str
+    variables: list[PlannedVariable] = []
+    statements: list[PlannedStatement] = []
+    watched: list[WatchedSetting] = []
+    kept: list[SettingNote] = []
+    """Variables of the user that do what is needed."""
+    refused: list[SettingNote] = []
+    """What cannot be set: conflicts, a package that is missing."""
+    undoing: list[SettingNote] = []
+    """Variables of the user that undo what is needed."""
+    left: list[SettingNote] = []
+    """What only the program can do."""
+    imports: dict[str, str] = {}
+    """Module -> package, of those that the records know."""
+    beyond: list[str] = []
+    """Packages newer than the records."""
+
+
+def plan(kb: KnowledgeBase, setup: Setup, options: RunOptions, own: Mapping[str, str]) -> RunPlan:
+    """Return what to set for `setup`, given the variables that the user has set."""
+    if not setup.packages and setup.container is None:
+        setup = msgspec.structs.replace(setup, packages=(("python", None),))
+    if options.ranks:
+        setup = msgspec.structs.replace(setup, facts=(*setup.facts, SEVERAL))
+    known: Mapping[str, PlainValue] = {
+        name: value for name, value in own.items() if name != "D9M_RUN"
+    }
+    question = api.understand(kb, setup, None, options.scope, (), [known])
+    advice = api.answer(kb, question)
+    return _Planner(kb, question.environment, advice, options, own).plan()
+
+
+class _Planner:
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        environment: Environment,
+        advice: Advice,
+        options: RunOptions,
+        own: Mapping[str, str],
+    ) -> None:
+        self.kb = kb
+        self.environment = environment
+        self.advice = advice
+        self.options = options
+        self.own = own
+        self.steps = [step for step in advice.steps if step.covered_by is None]
+
+    def plan(self) -> RunPlan:
+        missing = self._missing_packages()
+        statements = [self._statement(step) for step in self.steps if self._is_run(step, missing)]
+        for fact, value in self._chosen_facts():
+            statements += self._deciding(fact, value)
+        variables = [self._variable(step) for step in self.steps if step.kind in _VARIABLES]
+        names = {each.name for each in variables}
+        needed = {each.name for each in self.advice.existing if each.status == "needed"}
+        imports = {
+            module: name
+            for name in self.environment.packages
+            for module in self.kb.packages[name].imports
+        }
+        return RunPlan(
+            packages=self.advice.environment.packages,
+            device=self.advice.environment.device,
+            variables=variables,
+            statements=statements,
+            watched=list(self._watched({each.name for each in statements})),
+            kept=[
+                SettingNote(name, "yours", self.own[name])
+                for name in sorted(needed & names & self.own.keys())
+            ],
+            refused=self._refused(missing),
+            undoing=[
+                SettingNote(each.name, each.why, each.value)
+                for each in self.advice.existing
+                if each.name in self.own and each.status in UNDOES
+            ],
+            left=list(self._left(missing)),
+            imports=imports,
+            beyond=self.advice.environment.beyond,
+        )
+
+    def _variable(self, step: Step) -> PlannedVariable:
+        value = step.value or ""
+        if step.kind == "append":
+            value = (step.separator or " ").join(step.accepts)
+        return PlannedVariable(
+            step.name, value, step.read_at, step.why, step.accepts, step.any_value,
+            step.refuses, step.separator if step.kind == "append" else None,
+            step.kind == "unset",
+        )  # fmt: skip
+
+    def _missing_packages(self) -> dict[str, Step]:
+        """Label of a solution -> the package that it needs and this Python lacks."""
+        return {
+            label: step
+            for step in self.steps
+            if step.kind == "install" and step.name not in self.environment.packages
+            for label in step.solutions
+        }
+
+    def _is_run(self, step: Step, missing: Mapping[str, Step]) -> bool:
+        if step.kind != "python" or step.before_import:
+            return False
+        if step.any_value:
+            return self.options.seed is not None
+        return not missing.keys() & set(step.solutions)
+
+    def _statement(self, step: Step) -> PlannedStatement:
+        setting = self.kb.settings[step.name]
+        value = str(self.options.seed) if step.any_value else step.value or ""
+        return self._written(setting, value, self._module(step), step.why)
+
+    def _written(self, setting: Setting, value: str, module: str, why: str) -> PlannedStatement:
+        text = setting.statement or ""
+        lines = [*setting.imports, text.format(value=value)]
+        back = "{value}" in text
+        return PlannedStatement(setting.name, module, lines, setting.read, why, back)
+
+    def _module(self, step: Step) -> str:
+        """The module after whose import a statement runs: that of the package which it is for."""
+        for label in step.solutions if not step.any_value else ():
+            if label.lower() in self.kb.labels:
+                home = self.kb.home(self.kb.solution(label)[0])
+                imports = self.kb.packages[home].imports if home in self.kb.packages else []
+                if imports:
+                    return imports[0]
+        return _first_module(self.kb.settings[step.name])
+
+    def _chosen_facts(self) -> Iterator[tuple[str, str]]:
+        if self.options.fast:
+            yield FASTER
+        if self.options.on_refusal == "warn":
+            yield WARNING
+
+    def _deciding(self, fact: str, wanted: str) -> Iterator[PlannedStatement]:
+        """Statements that make a fact true, where the release has them."""
+        for setting in self._python_settings():
+            for value, facts in setting.decides.items():
+                if facts.get(fact) == wanted:
+                    yield self._written(setting, value, _first_module(setting), "as asked")
+
+    def _python_settings(self) -> Iterator[Setting]:
+        for setting in self.kb.settings.values():
+            if setting.kind == "python" and {} in self.environment.holding(setting.condition):
+                yield setting
+
+    def _watched(self, planned: set[str]) -> Iterator[WatchedSetting]:
+        for setting in self._python_settings():
+            if setting.current is not None:
+                yield WatchedSetting(
+                    setting.name, _first_module(setting), setting.current, setting.setters,
+                    setting.statement, setting.imports, setting.name in planned,
+                )  # fmt: skip
+
+    def _refused(self, missing: Mapping[str, Step]) -> list[SettingNote]:
+        found = [
+            SettingNote(each.name, f"no value suits all: {'; '.join(each.choices)}")
+            for each in self.advice.conflicts
+        ]
+        return found + [
+            SettingNote(
+                step.name,
+                f"needs {missing[label].text or missing[label].name}, which is not installed",
+                module=self._module(step),
+            )
+            for step in self.steps
+            if step.kind == "python" and not step.any_value
+            for label in step.solutions
+            if label in missing
+        ]
+
+    def _left(self, missing: Mapping[str, Step]) -> Iterator[SettingNote]:
+        """Changes that only the program or its command line can make."""
+        for step in self.steps:
+            is_late = step.kind == "python" and step.before_import
+            if step.kind in ("flags", "config", "code") or is_late:
+                where = f" in {step.where}" if step.where else ""
+                text = f"{step.text or step.value or 'not set'}{where}"
+                yield SettingNote(step.name, text, module=self._home_module(step))
+
+    def _home_module(self, step: Step) -> str | None:
+        homes = {
+            self.kb.home(self.kb.solution(label)[0])
+            for label in step.solutions
+            if label.lower() in self.kb.labels
+        }
+        modules = [name for home in homes for name in self.kb.packages[home].imports]
+        return modules[0] if modules else None
+
+
+_VARIABLES = ("env", "append", "unset")
+
+
+def _first_module(setting: Setting) -> str:
+    """The module that a statement's first import names, without its submodules."""
+    words = setting.imports[0].split() if setting.imports else [setting.name]
+    return words[min(1, len(words) - 1)].partition(".")[0]
+
+
+def for_hook(made: RunPlan) -> dict[str, object]:
+    """Return what the hook in the program reads."""
+    rules = ("accepts", "any_value", "refuses", "separator", "absent")
+    return {
+        "statements": msgspec.to_builtins(made.statements),
+        "watched": msgspec.to_builtins(made.watched),
+        "variables": {
+            each.name: {rule: getattr(each, rule) for rule in rules} for each in made.variables
+        },
+        "imports": sorted(made.imports),
+    }
+
+
+def environment_for(made: RunPlan, own: Mapping[str, str], override: bool) -> dict[str, str | None]:
+    """Return the variables to change: their values, None for one to remove."""
+    undoing = {each.name for each in made.undoing} if override else set[str]()
+    changes: dict[str, str | None] = {}
+    for each in made.variables:
+        before = own.get(each.name)
+        if each.absent:
+            if each.name in undoing:
+                changes[each.name] = None
+        elif each.separator is not None:
+            changes[each.name] = _appended(each, before or "")
+        elif before is None or each.name in undoing:
+            changes[each.name] = each.value
+    return {name: value for name, value in changes.items() if value != own.get(name)}
+
+
+def _appended(each: PlannedVariable, before: str) -> str:
+    """The user's items, without those that say otherwise, then what is needed."""
+    names = {item.partition("=")[0] for item in each.accepts}
+    kept = [item for item in before.split(each.separator) if item]
+    kept = [item for item in kept if item in each.accepts or item.partition("=")[0] not in names]
+    added = [item for item in each.accepts if item not in kept]
+    return (each.separator or " ").join([*kept, *added])
