@@ -150,7 +150,7 @@ def test_example_of_answers() -> None:
     """Items with their sources, and the chosen solutions -> the entries of the answer."""
     here = frame("1.1")
     judged = [(item, applied(here, item.text)) for item in items(here, "add", "conv")]
-    found = answers.op_answers(KB, judged, frozenset({"ORD", "FLG"}))
+    found = answers.op_answers(KB, judged, frozenset({"ORD", "FLG"}), "run")
     assert [(op.query, op.outcome, op.solutions) for op in found] == [
         ("add", "solved", ["ORD", "FLG"]),
         ("conv", "solved", ["ORD"]),

@@ -159,6 +159,7 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     id: str
     title: str
     summary: str
+    scope: Scope
     outcome: Outcome
     """With the advised settings; `depends` where what was not said allows others than those that
     all repeat.

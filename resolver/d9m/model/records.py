@@ -72,6 +72,13 @@ Default = Literal["deterministic", "nondeterministic", "raises", "unknown"]
 """What an op does when nothing is set."""
 
 Scope = Literal["run", "batch", "hardware"]
+
+INCLUDED: dict[Scope, tuple[Scope, ...]] = {
+    "run": ("run",),
+    "batch": ("run", "batch"),
+    "hardware": ("run", "hardware"),
+}
+"""Scope -> the scopes whose sources it has: what differs between runs differs between machines."""
 """Same bits from run to run; for any batch composition; on any machine."""
 
 EvidenceKind = Literal[

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
+from d9m.model.advice import REPEATS, SourceAnswer
 from d9m.model.records import EvidenceKind, Outcome, Scope
 from d9m.render.page import Style
 
@@ -68,6 +70,13 @@ _PREDICATES: dict[Outcome, VerbPair] = {
     "unknown": VerbPair("is not verified for this release", "are not verified for this release"),
     "raises": VerbPair("raises an error", "raise errors"),
 }
+
+
+def scope_of(asked: Scope, outcome: Outcome, sources: Iterable[SourceAnswer]) -> Scope:
+    """Return the scope whose words fit an outcome: that of the question if a source is about it."""
+    is_good = outcome in REPEATS
+    scopes = {source.scope for source in sources if is_good or source.outcome == outcome}
+    return asked if asked in scopes or not scopes or outcome == "no-known-source" else "run"
 
 
 def line(outcome: Outcome, scope: Scope = "run") -> str:

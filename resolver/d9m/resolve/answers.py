@@ -24,7 +24,7 @@ from d9m.model.advice import (
     worst,
     worst_default,
 )
-from d9m.model.records import Default, ErrorText, Evidence, Outcome, Source, Workaround
+from d9m.model.records import Default, ErrorText, Evidence, Outcome, Scope, Source, Workaround
 from d9m.model.versions import key
 from d9m.model.when import Clause
 from d9m.resolve.applied_sources import AppliedSource
@@ -39,6 +39,7 @@ def op_answers(
     kb: KnowledgeBase,
     judged: Iterable[tuple[OpItem, Sequence[AppliedSource]]],
     chosen: frozenset[str],
+    scope: Scope,
 ) -> list[OpAnswer]:
     """An entry for each query item with its sources."""
     shared: dict[AppliedSource, SourceAnswer] = {}
@@ -49,7 +50,7 @@ def op_answers(
             if source not in shared:
                 shared[source] = _source_answer(kb, source, chosen)
             sources.append(_for_item(kb, source, shared[source], item))
-        found.append(_op_answer(item, sources))
+        found.append(_op_answer(item, sources, scope))
     return found
 
 
@@ -71,9 +72,9 @@ def _for_item(
     return msgspec.structs.replace(answer, possible=possible, otherwise=otherwise)
 
 
-def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
+def _op_answer(item: OpItem, sources: list[SourceAnswer], scope: Scope) -> OpAnswer:
     missing: Outcome = "no-known-source" if item.lacks is None else "unknown"
-    outcomes: list[Outcome] = [source.outcome for source in sources] or [missing]
+    outcomes: list[Outcome] = [_outcome_in(source, scope) for source in sources] or [missing]
     defaults: list[Default] = [source.default for source in sources] or ["unknown"]
     outcome = worst(outcomes)
     return OpAnswer(
@@ -88,6 +89,12 @@ def _op_answer(item: OpItem, sources: list[SourceAnswer]) -> OpAnswer:
         note=item.lacks,
         could_mean=list(item.could_mean),
     )
+
+
+def _outcome_in(source: SourceAnswer, scope: Scope) -> Outcome:
+    """The outcome of a source; what does not differ between runs may differ between machines."""
+    is_silent = source.outcome == "deterministic" and source.scope != scope
+    return "no-known-source" if is_silent else source.outcome
 
 
 def _otherwise(outcome: Outcome, sources: Sequence[SourceAnswer]) -> list[Otherwise]:
@@ -182,6 +189,7 @@ def _source_answer(
         id=judged.op_source.id,
         title=source.title,
         summary=source.summary,
+        scope=source.scope,
         outcome=finding.outcome,
         default=_worst_default(finding),
         direction=judged.directions,

@@ -12,7 +12,7 @@ from d9m.kb.store import WHOLE, KnowledgeBase, OpSource
 from d9m.model import op_syntax
 from d9m.model.advice import WORST_LAST
 from d9m.model.op_syntax import BOTH, Direction
-from d9m.model.records import Scope, Source
+from d9m.model.records import INCLUDED, Scope, Source
 from d9m.resolve import op_lookup
 from d9m.resolve.evaluate import Evaluation, judge
 from d9m.resolve.op_lookup import OpCall, OpItem
@@ -62,7 +62,7 @@ def of_items(
 def _can_apply(source: Source, environment: Environment, scope: Scope) -> bool:
     """Most sources are of one device: those of others need not be judged."""
     elsewhere = source.condition.excludes("device", environment.device)
-    return source.scope == scope and not elsewhere
+    return source.scope in INCLUDED[scope] and not elsewhere
 
 
 def _worst_first(every: Iterable[AppliedSource]) -> list[AppliedSource]:

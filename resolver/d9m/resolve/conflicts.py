@@ -11,7 +11,7 @@ import msgspec
 
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
-from d9m.model.records import Scope, Solution
+from d9m.model.records import INCLUDED, Scope, Solution
 from d9m.model.settings import Conflict
 from d9m.resolve import applied_sources
 from d9m.resolve.merge import Demand, SettingConflict, merge
@@ -36,8 +36,13 @@ def across(
     cannot give both.
     """
     for other in get_args(Scope):
-        applied = applied_sources.of_packages(kb, environment, other) if other != scope else []
-        wanted = needs([each for each in applied if environment.packages[each.home].is_chosen])
+        if other in INCLUDED[scope]:
+            continue
+        wanted = needs(
+            each
+            for each in applied_sources.of_packages(kb, environment, other)
+            if each.op_source.source.scope == other and environment.packages[each.home].is_chosen
+        )
         if wanted:
             yield from _with_scope(kb, environment, other, wanted, own)
 

@@ -7,19 +7,17 @@ import msgspec
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS, OpAnswer
-from d9m.model.records import Outcome, Scope
+from d9m.model.records import Outcome
 
 
-def limited(
-    kb: KnowledgeBase, environment: Environment, answer: OpAnswer, scope: Scope
-) -> OpAnswer:
+def limited(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> OpAnswer:
     """Return the entry of the packages, no better than what was read of them.
 
     A few known causes that are all absent make no package deterministic, and one whose seed is on
     no record is not solved.
     """
     homes = dict.fromkeys(kb.home(source.id) for source in answer.sources)
-    unseeded = [home for home in homes if scope == "run" and not is_seeded(kb, home)]
+    unseeded = [home for home in homes if not is_seeded(kb, home)]
     if unseeded and answer.outcome in REPEATS:
         titles = ", ".join(kb.packages[home].title for home in unseeded)
         note = f"how to seed the random numbers of {titles}"

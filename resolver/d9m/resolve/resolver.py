@@ -27,7 +27,7 @@ from d9m.model.advice import (
     Unknown,
     worst,
 )
-from d9m.model.records import Caution, Ingredient, Outcome, Scope, Solution
+from d9m.model.records import INCLUDED, Caution, Ingredient, Outcome, Scope, Solution
 from d9m.model.settings import PlainValue
 from d9m.resolve import applied_sources, helper_effects, package_verdict
 from d9m.resolve.answers import cite, op_answers
@@ -86,11 +86,11 @@ def resolve(
         *zip(items, judged),
         *([(OpItem(OPLESS, ()), package_level)] if package_level else []),
     ]
-    ops = op_answers(kb, answered, chosen)
+    ops = op_answers(kb, answered, chosen, scope)
     counts: dict[str, dict[Outcome, int]] = {}
     if package_level:
         counts = package_verdict.known_sources(kb, environment, ops[-1])
-        ops[-1] = package_verdict.limited(kb, environment, ops[-1], scope)
+        ops[-1] = package_verdict.limited(kb, environment, ops[-1])
     unknowns = _unknowns(kb, environment, ops)
     outcomes: list[Outcome] = [op.outcome for op in ops] or (
         ["unknown"] if unknowns else ["no-known-source"]
@@ -188,7 +188,7 @@ _Asked: TypeAlias = tuple[str, Ingredient, list[Demand]]
 def _ingredients(kb: KnowledgeBase, environment: Environment, scope: Scope) -> list[_Asked]:
     found: list[_Asked] = []
     for id_, ingredient in kb.ingredients.items():
-        if ingredient.scope == scope and environment.holding(ingredient.condition):
+        if ingredient.scope in INCLUDED[scope] and environment.holding(ingredient.condition):
             found.append((id_, ingredient, demands(kb, environment, id_, ingredient.settings)))
     return sorted(found, key=lambda asked: (asked[1].order, asked[0]))
 

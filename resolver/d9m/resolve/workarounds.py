@@ -16,13 +16,11 @@ def with_workarounds(advice: Advice, sources: Iterable[SourceAnswer]) -> Advice:
     set; without those that are settings of the advice already, or open to choice in it. For runs
     only: of a work-around for another batch or machine its text says how far it goes.
     """
-    if advice.scope != "run":
-        return advice
     known = {step.name for step in advice.steps}
     known.update(conflict.name for conflict in advice.conflicts)
     added: dict[str, Step] = {}
     for source in sources:
-        if source.outcome != "unsolved":
+        if source.outcome != "unsolved" or source.scope != "run":
             continue
         for way in source.workarounds:
             if way.steps:

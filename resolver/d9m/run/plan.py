@@ -1,4 +1,4 @@
-"""What a program needs to be set for deterministic results, in the environment where it runs."""
+"""Settings that make a program deterministic, in the environment where it runs."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ class RunPlan(msgspec.Struct, frozen=True):
     kept: list[SettingNote] = []
     """Variables of the user that do what is needed."""
     refused: list[SettingNote] = []
-    """What cannot be set: conflicts, a package that is missing."""
+    """Settings that cannot be made: conflicts, a package that is missing."""
     undoing: list[SettingNote] = []
     """Variables of the user that undo what is needed."""
     left: list[SettingNote] = []
-    """What only the program can do."""
+    """Steps that only the program can take."""
     imports: dict[str, str] = {}
     """Module -> package, of those that the records know."""
     beyond: list[str] = []

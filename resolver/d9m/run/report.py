@@ -1,4 +1,4 @@
-"""What became of a plan in the processes of a program: the report, its text and its exit code."""
+"""Report on a plan in the processes of a program: its text, its JSON and its exit code."""
 
 from __future__ import annotations
 

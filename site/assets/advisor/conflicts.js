@@ -1,18 +1,16 @@
 // Contradictions: what each way out costs, and those that another scope would bring.
 
 import { choose } from "./select.js";
-import { judgeOpless } from "./evaluate.js";
+import { INCLUDED, judgeOpless } from "./evaluate.js";
 import { merge, unique } from "./merge.js";
 import { title } from "./phrases.js";
 import { covered, needs } from "./solutions.js";
 
-const SCOPES = ["run", "batch", "hardware"];
-
 // Where what other scopes ask of the packages contradicts the answer.
 export function across(here, solutions, scope, own) {
   const chosen = here.held.filter(([, , , , origin]) => origin === "given").map(([name]) => name);
-  return SCOPES.filter((each) => each !== scope).flatMap((other) => {
-    const wanted = needs(judgeOpless(here, other).filter((each) => chosen.includes(each.home)));
+  return Object.keys(INCLUDED).filter((each) => !INCLUDED[scope].includes(each)).flatMap((other) => {
+    const wanted = needs(judgeOpless(here, other).filter((each) => each.source.scope === other && chosen.includes(each.home)));
     return wanted.length ? withScope(here, solutions, other, wanted, own) : [];
   });
 }

@@ -8,6 +8,8 @@ export const REPEATS = ["no-known-source", "deterministic", "solved"];
 export const WORST_LAST = [...REPEATS, "depends", "unknown", "raises", "unsolved"];
 const DEFAULTS_WORST_LAST = ["deterministic", "unknown", "raises", "nondeterministic"];
 const ELSEWHERE = { outcome: "deterministic", default: "deterministic" }; // applies only where an assumption does not hold
+// Scope -> the scopes whose sources it has: what differs between runs differs between machines.
+export const INCLUDED = { run: ["run"], batch: ["run", "batch"], hardware: ["run", "hardware"] };
 export const badness = (outcome) => WORST_LAST.indexOf(outcome);
 
 export function worst(outcomes) {
@@ -61,7 +63,7 @@ function judge(here, column, said, wanted, scope) {
   const asked = wanted.filter((each) => each === 0 || training !== "false");
   const directions = (way ? [way - 1] : [0, 1]).filter((each) => asked.includes(each));
   const cell = here.together.cell(column);
-  if (!directions.length || !cell || tables.sources[source].scope !== scope) return null;
+  if (!directions.length || !cell || !INCLUDED[scope].includes(tables.sources[source].scope)) return null;
   const at = splits ? asked.length - 1 + asked[0] + (asked.length > 1 ? 1 : 0) : 0;
   const answers = (fixed = {}) =>
     honest(here, home, clauses.byAnswer(cell[at], said, true, fixed).map(([when, leaf]) => [when, tables.verdicts[leaf].at(-1)]));

@@ -83,7 +83,7 @@ export function markdown(tables, advice, command, imports) {
     for (const op of advice.ops) {
       const fixed = op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ") || "-";
       const solved = op.solutions.map((label) => titles[label] ?? label).join(" + ") || "-";
-      lines.push(`| ${code(op.query)} | ${words.does(op.outcome, advice.scope)} | ${escaped(solved)} | ${fixed} |`);
+      lines.push(`| ${code(op.query)} | ${words.doesIn(advice, op)} | ${escaped(solved)} | ${fixed} |`);
     }
     lines.push("");
   }

@@ -4,7 +4,7 @@ import { byText, choose } from "./select.js";
 import { same } from "./clauses.js";
 import { across, priced } from "./conflicts.js";
 import { inOrder } from "./decide.js";
-import { badness, judgeItem, judgeOpless, REPEATS, worst, worstDefault } from "./evaluate.js";
+import { badness, INCLUDED, judgeItem, judgeOpless, REPEATS, worst, worstDefault } from "./evaluate.js";
 import { WHOLE } from "./op_lookup.js";
 import { needs, Solutions } from "./solutions.js";
 import { demands, merge, total, unique } from "./merge.js";
@@ -19,15 +19,15 @@ export function resolve(here, items, scope = "run", addOns = []) {
   const opless = packages.filter((each) => each.applies || !here.tables.about[each.home].framework);
   opless.push(...addOns.flatMap((meant) => judgeItem(here, { ops: meant.flatMap((item) => item.ops) }, scope)));
   const every = [...judged.flatMap(([, group]) => group), ...opless];
-  const ingredients = here.tables.ingredients.filter((each) => each.scope === scope && here.holding(each.when).length);
+  const ingredients = here.tables.ingredients.filter((each) => INCLUDED[scope].includes(each.scope) && here.holding(each.when).length);
   const always = ingredients.filter((each) => !each.optional).flatMap((each) => demands(here, each.id, each.settings));
   const wanted = needs(every);
   const mergedFor = (labels) => merge(here, [...solutions.turned(here, labels, wanted), ...always]);
   const chosen = choose(wanted, (labels) => !mergedFor(labels).conflicts.length);
   const whole = mergedFor(chosen);
   const own = { labels: chosen, wanted, demands: [...solutions.turned(here, chosen, wanted), ...always] };
-  const ops = judged.map(([item, group]) => opAnswer(here, item, group, chosen));
-  if (opless.length) ops.push(limited(here, opAnswer(here, { text: "*", ops: [] }, opless, chosen), scope));
+  const ops = judged.map(([item, group]) => opAnswer(here, item, group, chosen, scope));
+  if (opless.length) ops.push(limited(here, opAnswer(here, { text: "*", ops: [] }, opless, chosen, scope)));
   const unknowns = unknownsOf(here, ops);
   const outcomes = ops.length ? ops.map((op) => op.outcome) : [unknowns.length ? "unknown" : "no-known-source"];
   return {
@@ -57,9 +57,9 @@ export function resolve(here, items, scope = "run", addOns = []) {
 // --- the entries of an answer
 
 // The entry of the packages, no better than what was read of them.
-function limited(here, answer, scope) {
+function limited(here, answer) {
   const homes = unique(answer.sources.map((each) => each.home));
-  const unseeded = homes.filter((home) => scope === "run" && !here.tables.about[home].is_seeded);
+  const unseeded = homes.filter((home) => !here.tables.about[home].is_seeded);
   if (unseeded.length && REPEATS.includes(answer.outcome)) {
     const titles = unseeded.map((home) => here.tables.about[home].title).join(", ");
     return { ...answer, outcome: "unknown", note: `how to seed the random numbers of ${titles}` };
@@ -83,11 +83,14 @@ function isReviewed(here, home) {
   return releases.length > 0 && releases.every((each) => here.tables.about[home].reviewed.includes(each));
 }
 
-function opAnswer(here, item, judged, chosen) {
+// The outcome of a source; what does not differ between runs may differ between machines.
+const outcomeIn = (source, scope) => (source.outcome === "deterministic" && source.scope !== scope ? "no-known-source" : source.outcome);
+
+function opAnswer(here, item, judged, chosen, scope) {
   const sources = judged.map((each) => sourceAnswer(here, each, chosen));
   const defaults = sources.length ? sources.map((each) => each.default) : ["unknown"];
   const missing = item.lacks ? "unknown" : "no-known-source";
-  const outcome = worst(sources.length ? sources.map((each) => each.outcome) : [missing]);
+  const outcome = worst(sources.length ? sources.map((each) => outcomeIn(each, scope)) : [missing]);
   return {
     query: item.text,
     names: unique(item.ops.map((op) => op.name).filter((name) => name !== WHOLE)),
@@ -97,6 +100,8 @@ function opAnswer(here, item, judged, chosen) {
     solutions: unique(sources.flatMap((each) => each.solutions)),
     fixed_in: fixedAll(here.tables, sources),
     note: item.lacks ?? null,
+    error: null,
+    nearest: [],
     sources,
   };
 }
@@ -133,6 +138,7 @@ function sourceAnswer(here, judged, chosen) {
   return {
     id: source.id,
     title: source.title,
+    scope: source.scope,
     outcome: judged.outcome,
     default: worstDefault(present.map(([, each]) => each.default)),
     direction: judged.directions.map((each) => DIRECTIONS[each]),

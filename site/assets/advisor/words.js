@@ -7,12 +7,21 @@ const GOOD = { run: "deterministic", batch: "batch-invariant", hardware: "same r
 const BAD = { run: "nondeterministic", batch: "not batch-invariant", hardware: "differs between GPU models" };
 const SILENT = { run: "no known nondeterminism", batch: "no known dependence on the batch", hardware: "no known difference between GPU models" };
 const DOES = { depends: "depends", unknown: "not verified", raises: "raises an error" };
+const GOOD_ONES = ["solved", "deterministic"];
 const BEST_FIRST = ["solved", "deterministic", "unsolved", "raises", "depends", "unknown", "no-known-source"];
 
 // What an op does, in a few words.
 export function does(outcome, scope = "run") {
   if (outcome === "unsolved" || outcome === "nondeterministic") return BAD[scope];
   return outcome === "no-known-source" ? SILENT[scope] : DOES[outcome] ?? GOOD[scope];
+}
+
+// What an op or a source does, in the words of the scope that it is about.
+export function doesIn(advice, { outcome, scope, sources }) {
+  const about = scope ? [scope] : sources.filter((each) => GOOD_ONES.includes(outcome) || each.outcome === outcome).map((each) => each.scope);
+  const isAsked = about.includes(advice.scope) || !about.length || outcome === "no-known-source";
+  const silent = !isAsked && GOOD_ONES.includes(outcome) ? `, ${SILENT[advice.scope]}` : "";
+  return does(outcome, isAsked ? advice.scope : "run") + silent;
 }
 
 // How many ops, and known causes in packages, have which outcome: the page shows the rest as rows.
@@ -35,9 +44,10 @@ function counts(advice, items) {
   const settings = advice.conflicts.length ? " once you have chosen" : " with these settings";
   const groups = new Map();
   for (const outcome of BEST_FIRST) {
-    const count = items.filter((item) => item.outcome === outcome).length;
-    const said = does(outcome, advice.scope) + (outcome === "solved" ? settings : "");
-    if (count) groups.set(said, count);
+    for (const item of items.filter((each) => each.outcome === outcome)) {
+      const said = doesIn(advice, item) + (outcome === "solved" ? settings : "");
+      groups.set(said, (groups.get(said) ?? 0) + 1);
+    }
   }
   return [...groups].map(([said, count]) => (items.length === 1 ? said : `${count} ${said}`)).join(", ");
 }

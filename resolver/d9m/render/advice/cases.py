@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from d9m.model.advice import REPEATS, Possible, SourceAnswer
-from d9m.model.records import Outcome, together
+from d9m.model.records import Outcome, Scope, together
 from d9m.model.when import Clause, Range
 from d9m.render import phrases, words
 from d9m.render.interface import Answer
@@ -29,7 +29,7 @@ class OpCase(NamedTuple):
 
 def of_source(answer: Answer, source: SourceAnswer) -> list[OpCase]:
     """Return the cases of a source, what is not verified last."""
-    groups = [_of_outcome(answer, *group) for group in by_outcome(source.possible)]
+    groups = [_of_outcome(answer, source.scope, *group) for group in by_outcome(source.possible)]
     if len(groups) == 2 and sum(map(len, groups)) > MOST_IN_A_SENTENCE:
         short, long = sorted(groups, key=len)
         if len(short) == 1 and short[0].outcome == "unknown":
@@ -45,7 +45,7 @@ def worse(answer: Answer, source: SourceAnswer) -> list[OpCase]:
     bad = [case for case in of_source(answer, source) if case.outcome not in REPEATS]
     if any(case.where == REST for case in bad):
         return of_source(answer, source)
-    return [*bad, OpCase(REST, "solved", words.line("solved", answer.advice.scope))]
+    return [*bad, OpCase(REST, "solved", words.line("solved", source.scope))]
 
 
 def by_outcome(possible: Sequence[Possible]) -> list[tuple[Outcome, list[Possible]]]:
@@ -105,9 +105,11 @@ def named(answer: Answer, labels: set[str]) -> str:
     return phrases.join([phrases.call_here(answer.kb, label, releases) for label in sorted(labels)])
 
 
-def _of_outcome(answer: Answer, outcome: Outcome, branches: Sequence[Possible]) -> list[OpCase]:
+def _of_outcome(
+    answer: Answer, scope: Scope, outcome: Outcome, branches: Sequence[Possible]
+) -> list[OpCase]:
     """Return a case for each condition under which one thing happens."""
-    does = _does(answer, outcome, branches)
+    does = _does(answer, scope, outcome, branches)
     clauses = phrases.fewest(answer.kb, [branch.when for branch in branches])
     where = list(dict.fromkeys(phrases.condition(answer.kb, clause) for clause in clauses))
     if _are_releases(answer, clauses):
@@ -128,9 +130,8 @@ _OR = ", or "
 """Between spans of releases in which one thing happens."""
 
 
-def _does(answer: Answer, outcome: Outcome, branches: Sequence[Possible]) -> str:
+def _does(answer: Answer, scope: Scope, outcome: Outcome, branches: Sequence[Possible]) -> str:
     """Return what all branches of one outcome do."""
-    scope = answer.advice.scope
     defaults = {branch.default for branch in branches}
     if outcome == "unknown" and defaults == {"nondeterministic"}:
         return f"{words.bad(scope)} by default, no fix verified"

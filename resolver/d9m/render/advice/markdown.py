@@ -40,7 +40,7 @@ def _row(answer: Answer, op: OpAnswer) -> str:
     titles = {solution.label: solution.title for solution in answer.advice.solutions}
     with_ = " + ".join(titles.get(label, label) for label in op.solutions) or "-"
     since = "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
-    does = words.short(op.outcome, answer.advice.scope)
+    does = words.short(op.outcome, words.scope_of(answer.advice.scope, op.outcome, op.sources))
     return f"| {_code(op.query)} | {does} | {escape(with_)} | {since} |"
 
 

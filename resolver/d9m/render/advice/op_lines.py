@@ -217,7 +217,9 @@ def _says(answer: Answer, op: OpAnswer) -> str:
         return f"see d9m show {elsewhere}" if elsewhere else _line(answer, op.outcome)
     if op.outcome == "solved":
         fix = remedy.of_op(answer, op) if _is_alone(answer) else remedy.titles(answer, op)
-        return f"{_line(answer, op.outcome)} with {fix or 'the settings below'}"
+        scope = words.scope_of(answer.advice.scope, op.outcome, op.sources)
+        silent = f"; {_line(answer, 'no-known-source')}" if scope != answer.advice.scope else ""
+        return f"{words.line(op.outcome, scope)} with {fix or 'the settings below'}{silent}"
     if op.outcome == "deterministic" or not op.sources:
         return op.note or _line(answer, op.outcome)
     undecided = _undecided(op)
@@ -270,7 +272,7 @@ def _source_says(answer: Answer, source: SourceAnswer) -> str:
     if source.outcome == "depends":
         return _summary(cases.of_source(answer, source))
     where = phrases.condition(answer.kb, source.when)
-    says = _line(answer, source.outcome)
+    says = words.line(source.outcome, source.scope)
     if source.outcome == "raises":
         says = _raises(answer, source)
     elif source.outcome == "unknown":
@@ -285,7 +287,7 @@ def _raises(answer: Answer, source: SourceAnswer) -> str:
     """Return with which setting a call raises an error, and what it does without."""
     called = _raised_in(answer, source)
     if called and called[0].warns:
-        return f"warns, and is {words.bad(answer.advice.scope)}"
+        return f"warns, and is {words.bad(source.scope)}"
     every = " in every release" if source.fixed_in is None else ""
     refusing = cases.refusing(answer, source.raised_by)
     if called or not refusing:
@@ -293,7 +295,7 @@ def _raises(answer: Answer, source: SourceAnswer) -> str:
         with_ = f" with {cases.named(answer, labels)}" if labels and not called else ""
         return f"raises an error{with_}{every}"
     good = source.default == "deterministic"
-    without = _line(answer, "deterministic") if good else words.bad(answer.advice.scope)
+    without = words.line("deterministic", source.scope) if good else words.bad(source.scope)
     return f"{without}; raises an error with {refusing}{every}"
 
 
@@ -305,12 +307,13 @@ def _raised_in(answer: Answer, source: SourceAnswer) -> list[HelperAnswer]:
 
 
 def _unknown(answer: Answer, source: SourceAnswer) -> str:
-    says = _line(answer, "unknown")
+    says = words.line("unknown", source.scope)
     if source.last_verified is not None:
         seen = source.last_verified
-        return f"{says}; {_line(answer, seen.outcome)} in {seen.release}, the last one verified"
+        did = words.line(seen.outcome, source.scope)
+        return f"{says}; {did} in {seen.release}, the last one verified"
     if source.default == "nondeterministic":
-        says = f"{words.bad(answer.advice.scope)} by default; no fix verified for this release"
+        says = f"{words.bad(source.scope)} by default; no fix verified for this release"
     return f"{says} ({source.note.rstrip('.')})" if source.note else says
 
 
@@ -320,7 +323,7 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     yield from _assumptions(answer, filter(_is_exception, op.otherwise))
     if op.outcome == "solved" and _is_alone(answer):
         causes = "; ".join(source.title for source in open_[:MOST_CAUSES])
-        yield f"{words.bad(answer.advice.scope)} by default: {causes}"
+        yield f"{words.bad(open_[0].scope)} by default: {causes}"
     if len(op.names) > 1 and op.outcome in WORSE:
         yield from (f"cause: {source.title}" for source in open_)
     yield from _deciding(open_)

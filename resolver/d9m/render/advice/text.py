@@ -229,9 +229,8 @@ def _basics(answer: Answer) -> str:
     chosen = {solution.label for solution in advice.solutions}
     left: list[str] = []
     for ingredient in advice.ingredients:
-        is_done = advice.outcome in REPEATS and chosen & set(
-            answer.kb.ingredients[ingredient.id].done_by
-        )
-        if not is_done:
+        record = answer.kb.ingredients[ingredient.id]
+        is_done = advice.outcome in REPEATS and chosen & set(record.done_by)
+        if record.scope == advice.scope and not is_done:
             left.append(ingredient.title[0].lower() + ingredient.title[1:])
     return phrases.join(left[:MOST_BASICS])

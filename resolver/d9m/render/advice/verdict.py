@@ -14,7 +14,7 @@ from d9m.model.advice import (
     Possible,
     SourceAnswer,
 )
-from d9m.model.records import Outcome, together
+from d9m.model.records import Outcome, Scope, together
 from d9m.model.versions import key
 from d9m.render import phrases, words
 from d9m.render.advice import cases, remedy
@@ -215,10 +215,14 @@ def _counted(answer: Answer, count: int, whole: int, is_first: bool) -> str:
 
 def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: bool) -> VerbPair:
     """Return what is said of one op; less where `is_brief`."""
-    scope = answer.advice.scope
+    asked = answer.advice.scope
+    scope = words.scope_of(asked, op.outcome, op.sources)
     says = words.predicate(op.outcome, scope)
     if op.outcome in ("solved", "deterministic"):
         says = words.predicate("solved", scope).adding(_with(answer, op, ops))
+        if scope != asked:
+            silent = words.predicate("no-known-source", asked)
+            says = VerbPair(f"{says.one} and {silent.one}", f"{says.many} and {silent.many}")
         where = "" if is_brief else _exceptions(answer, op)
         return says.adding(f", except {where}") if where else says
     if op.outcome == "raises":
@@ -226,7 +230,7 @@ def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: 
     if op.outcome == "unknown" and op.default == "nondeterministic":
         return words.SCOPES[scope].bad.adding(" by default, with no fix verified for this release")
     if op.outcome == "depends" and not is_brief:
-        bad = _where_bad(answer, op)
+        bad = _where_bad(answer, [each for each in op.sources if each.scope == scope])
         if bad:
             return words.SCOPES[scope].bad.adding(bad)
         where = where_deterministic(answer, op.sources)
@@ -249,11 +253,11 @@ def _limited(with_: str, where: str) -> str:
     return f"{with_}{but} {where}" if with_ else f" {where}"
 
 
-def _where_bad(answer: Answer, op: OpAnswer) -> str:
+def _where_bad(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
     """Return the conditions under which an op is not deterministic, if no record says that it is
     elsewhere.
     """
-    branches = [branch for source in op.sources for branch in source.possible]
+    branches = [branch for source in sources for branch in source.possible]
     bad = [branch.when for branch in branches if branch.outcome in WORSE]
     bad = phrases.fewest(answer.kb, bad)
     is_long = len(bad) > MOST_BRANCHES or sum(map(len, bad)) > MOST_BRANCHES
@@ -308,7 +312,7 @@ def _raising(answer: Answer, op: OpAnswer, says: VerbPair) -> VerbPair:
         labels.update(together(source.raised_by or ""))
     if not labels:
         return says
-    scope = words.SCOPES[answer.advice.scope]
+    scope = words.SCOPES[words.scope_of(answer.advice.scope, op.outcome, op.sources)]
     for helper in answer.advice.helpers:
         if helper.used and labels & set(helper.turns_on):
             warning = f": {helper.call} only warns"
@@ -375,21 +379,22 @@ def _of_packages(answer: Answer) -> list[str]:
     is_good = own is not None and own.outcome in REPEATS
     if own is None or (is_good and (answer.named_ops or answer.is_reported)):
         return []
-    homes: dict[str, list[SourceAnswer]] = {}
+    homes: dict[tuple[str, Scope], list[SourceAnswer]] = {}
     for source in own.sources:
-        homes.setdefault(answer.kb.home(source.id), []).append(source)
-    alike: dict[tuple[int, str], list[str]] = {}
-    for home, sources in homes.items():
-        said = (len(sources), _of_package(answer, sources))
+        homes.setdefault((answer.kb.home(source.id), source.scope), []).append(source)
+    alike: dict[tuple[int, Scope, str], list[str]] = {}
+    for (home, scope), sources in homes.items():
+        said = (len(sources), scope, _of_package(answer, sources))
         alike.setdefault(said, []).append(phrases.title(answer.kb, home))
     parts: list[str] = []
-    for (count, status), titles in alike.items():
-        cause = words.SCOPES[answer.advice.scope].cause[count > 1]
+    for (count, scope, status), titles in alike.items():
+        cause = words.SCOPES[scope].cause[count > 1]
         each = " each" if len(titles) > 1 else ""
         parts.append(f"{count} {cause}{each} in {phrases.join(titles)}{status}")
     unread = list(answer.advice.known_sources)
-    if len(unread) == len(homes):
-        rest = "it" if len(homes) == 1 else "them"
+    named = {home for home, _scope in homes}
+    if len(unread) == len(named):
+        rest = "it" if len(named) == 1 else "them"
     else:
         rest = phrases.join([phrases.title(answer.kb, home) for home in unread])
     parts.append(f"the rest of {rest} is unreviewed" if rest else "the whole of it was reviewed")
