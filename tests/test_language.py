@@ -34,10 +34,10 @@ LEFT: dict[str, set[str]] = {
         *("render/browse/explain.py", "render/browse/next_step.py"),
         "render/browse/subject_lines.py",
     },
-    "names": {"browse", "scan"},
-    "templates": {"scan.md", "scan_rule.md"},
+    "names": {"browse"},
+    "templates": set(),
     "outputs": {"explain"},
-    "help": {"explain", "scan"},
+    "help": {"explain"},
 }
 """Kind of text -> rooms that may still hold old words."""
 

@@ -209,7 +209,7 @@ random.Random(1).shuffle(labels)
 def test_one_of_two_listings_that_belong_together_is_not_sorted_alone(here: Path) -> None:
     write(here, {"a.py": TWINS.format("os.listdir(root)")})
     found = [one for one in scanned().report.findings if one.code == "unsorted-listing"]
-    ways = [one.way_out for one in found]
+    ways = [one.workaround for one in found]
     assert ways == ["sorted(os.listdir(root))"] * 2
     assert fix() == []
     assert fix(unsafe=True) == ["a.py"]

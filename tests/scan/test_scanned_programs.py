@@ -1,4 +1,4 @@
-"""What a scan knows of a program: the jobs that start it, and what it asks for."""
+"""The jobs that start a program, and the files that it needs."""
 
 from __future__ import annotations
 
@@ -12,27 +12,6 @@ TRAIN = "import tensorflow as tf\ntf.random.set_seed(1)\nmodel.fit(x)\n"
 
 def project(files: dict[str, str]) -> Project:
     return Project(knowledge(), [facts(path, text) for path, text in files.items()], {})
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"train.py": f'import os\nos.environ["TF_DETERMINISTIC_OPS"] = "1"\n{TRAIN}'},
-        {"train.py": TRAIN, "run.sh": "export TF_DETERMINISTIC_OPS=true\npython train.py\n"},
-        {"train.py": f"{TRAIN}tf.config.experimental.enable_op_determinism()\n"},
-    ],
-)
-def test_a_program_asks_for_determinism_by_a_variable_or_a_call(files: dict[str, str]) -> None:
-    found = project(files)
-    assert [found.wants_determinism(one) for one in found.programs] == [True]
-
-
-@pytest.mark.parametrize("value", ["0", "false"])
-def test_a_switch_that_is_off_asks_for_nothing(value: str) -> None:
-    found = project(
-        {"train.py": f'import os\nos.environ["TF_DETERMINISTIC_OPS"] = "{value}"\n{TRAIN}'}
-    )
-    assert [found.wants_determinism(one) for one in found.programs] == [False]
 
 
 @pytest.mark.parametrize(

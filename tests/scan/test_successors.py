@@ -8,7 +8,7 @@ from scan.projects import scanned
 
 
 @pytest.mark.parametrize(
-    ("text", "versions", "way_out"),
+    ("text", "versions", "expected"),
     [
         (
             "import tensorflow as tf\ntf.set_random_seed(1)\n",
@@ -28,14 +28,14 @@ from scan.projects import scanned
     ],
 )
 def test_a_call_that_the_release_lacks_has_a_successor(
-    text: str, versions: dict[str, str], way_out: str
+    text: str, versions: dict[str, str], expected: str
 ) -> None:
     answer = scanned({"a.py": text}, **versions)
-    assert [one.way_out for one in answer.findings if one.code == "wrong-release"] == [way_out]
+    assert [one.workaround for one in answer.findings if one.code == "wrong-release"] == [expected]
 
 
 @pytest.mark.parametrize(
-    ("script", "versions", "way_out"),
+    ("script", "versions", "expected"),
     [
         ("export VLLM_ATTENTION_BACKEND=FLASH_ATTN", {"vllm": "0.19.1"},
          "--attention-backend FLASH_ATTN"),
@@ -45,8 +45,8 @@ def test_a_call_that_the_release_lacks_has_a_successor(
     ],
 )  # fmt: skip
 def test_a_variable_that_the_release_does_not_read_has_a_successor(
-    script: str, versions: dict[str, str], way_out: str
+    script: str, versions: dict[str, str], expected: str
 ) -> None:
     files = {"run.sh": f"{script}\npython train.py\n", "train.py": "loss.backward()\n"}
     answer = scanned(files, **versions)
-    assert [one.way_out for one in answer.findings if one.code == "wrong-release"] == [way_out]
+    assert [one.workaround for one in answer.findings if one.code == "wrong-release"] == [expected]

@@ -179,7 +179,8 @@ def _find(
     applies = outcome != NOT_MET.outcome
     if not applies and (otherwise or deviations(opened, held, outcome_at, outcome)):
         everywhere_else: Clause = {}
-        possible, outcome = [(everywhere_else, ELSEWHERE)], ELSEWHERE.outcome
+        possible = mark_unverified(environment, case.home, [(everywhere_else, ELSEWHERE)])
+        outcome = joined(verdict.outcome for _clause, verdict in possible)
         asks = [name for name in asks if any(name in clause for clause, _outcome in otherwise)]
     fixed_in, fixed_with = _fixed(case, environment, here)
     return Evaluation(

@@ -11,7 +11,6 @@ Severity: TypeAlias = Literal["error", "missing", "place"]
 chance enters, and there is no verdict.
 """
 Family: TypeAlias = Literal["settings", "seeds", "order", "ops", "files", "program"]
-Confidence: TypeAlias = Literal["sure", "likely"]
 
 
 class Spot(msgspec.Struct, frozen=True, array_like=True, order=True):
@@ -66,7 +65,6 @@ class ScanFinding(msgspec.Struct, frozen=True, kw_only=True):
     code: str
     family: Family
     severity: Severity
-    confidence: Confidence = "sure"
     path: str
     """Relative to the root of the scan, with ``/``."""
     line: int
@@ -77,7 +75,7 @@ class ScanFinding(msgspec.Struct, frozen=True, kw_only=True):
     """Number of the cell among all cells of a notebook; `line` is then the line in that cell."""
     message: str
     """A sentence or two."""
-    way_out: str = ""
+    workaround: str = ""
     """What to do about it, in half a line; code as one would paste it."""
     because: list[Because] = []
     related: list[RelatedSpot] = []

@@ -86,7 +86,7 @@ def _removal(comment: Ignore) -> Fix:
 
 
 def _finding(
-    path: str, comment: Ignore, message: str, way_out: str, fix: Fix | None
+    path: str, comment: Ignore, message: str, workaround: str, fix: Fix | None
 ) -> ScanFinding:
     return ScanFinding(
         code=UNUSED_IGNORE.code,
@@ -98,6 +98,6 @@ def _finding(
         end_line=comment.line,
         end_column=comment.end_column,
         message=message,
-        way_out=way_out,
+        workaround=workaround,
         fix=fix,
     )

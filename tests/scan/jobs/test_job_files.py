@@ -214,7 +214,7 @@ def test_clusters_compose_files_and_scripts_in_yaml() -> None:
     assert started(found) == ["main.py", "second.py", "third.py"]
 
 
-def test_each_line_of_a_recipe_has_a_shell_of_its_own() -> None:
+def test_each_line_of_a_recipe_has_a_separate_shell() -> None:
     text = (
         "export A = 1 # why\nB := 2\nC = 3\nall: data\n"
         "\texport LOST=1\n\t@export KEPT=$(C) && \\\n\t  python t.py\n"

@@ -205,7 +205,7 @@ class CardLines:
             step = next((one for one in steps if one.name in generator.settings), None)
             if step is None:
                 continue
-            state = self._settings.state(step)
+            state = self._reseeded(generator, self._settings.state(step))
             seeded = seeded or state.made is not None
             if state.made is not None or self._needs(generator):
                 states[generator.title], wanted[generator.title] = state, step
@@ -215,6 +215,20 @@ class CardLines:
             yield _check("card-seeds", "unknown", text)
         elif states:
             yield self._seed_line(states, wanted)
+
+    def _reseeded(self, generator: Generator, state: SettingState) -> SettingState:
+        """Return the state of a seed, doubtful where a call takes a new one later."""
+        made = state.made
+        if made is None or state.status != "ok":
+            return state
+        for path, call in self._program.calls(generator.marks.seeds):
+            is_before = path == made.path and call.place.line <= made.line and not call.in_loop
+            foreign = self._certain.is_foreign(path, call.place.line)
+            if call.gets_nothing and not is_before and not foreign:
+                where = self._project.spot(path, call.place.line)
+                doubt = f"until {call.name}() in {where} takes a new seed"
+                return SettingState("unknown", msgspec.structs.replace(made, doubt=doubt))
+        return state
 
     def _seed_line(
         self, states: Mapping[str, SettingState], steps: Mapping[str, Step]

@@ -141,7 +141,8 @@ class _Yaml:
         """An item of a list: ``NAME=value``, a line of a script, a word of a command."""
         pair = _PAIR.fullmatch(text)
         if pair is not None and _VARIABLE.fullmatch(pair["name"]) and " " not in pair["value"]:
-            self._write(at, column + pair.start("name"), pair["name"], pair["value"])
+            value = pair["value"] if self._key in _SCRIPT else repr(pair["value"])
+            self._write(at, column + pair.start("name"), pair["name"], value)
         elif self._key in _SCRIPT:
             plain = _plain(text)
             if re.search(r"\s", plain) and not self._words:

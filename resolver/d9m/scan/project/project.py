@@ -13,7 +13,7 @@ from d9m.scan.notebooks import cell_of
 from d9m.scan.project.effects import Effect, effects
 from d9m.scan.project.knowledge import Knowledge
 from d9m.scan.project.modules import Modules
-from d9m.scan.project.programs import Program, find_programs, given, launched_files
+from d9m.scan.project.programs import Program, find_programs, launched_files
 from d9m.scan.project.questions import PackageStack, Questions
 from d9m.scan.surroundings.surrounding import ScanEnvironment
 from d9m.scan.vocabulary import Vocabulary
@@ -221,20 +221,6 @@ class Project:
             return (value or "").lower() not in _OFF
         wanted = next(turn.to for turn in switch[1].settings if turn.set == setting)
         return any(flag in (value or "").lower().split() for flag in wanted)
-
-    def wants_determinism(self, program: Program) -> bool:
-        """Whether a program, or a job that starts it, turns a deterministic switch on."""
-        world = self.world_of(program)
-        if any(
-            self.turns_on(one.setting, one.value) and self.is_made(world, one)
-            for one in program.effects
-        ):
-            return True
-        return any(
-            self.turns_on(name, set_to.value)
-            for job, launch in program.launches
-            for name, set_to in given(self.files[job], launch).items()
-        )
 
     # --- variables ---------------------------------------------------------------------
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
 from typing import Literal
 
 _LONGEST_LITERAL = 200
@@ -55,6 +57,17 @@ def dotted(node: ast.AST | None) -> str | None:
     return ".".join([node.id, *reversed(parts)])
 
 
+_ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: lambda base, exponent: int(base**exponent),
+    ast.LShift: lambda number, bits: number << bits,
+}
+_LARGEST = 1 << 64
+_MOST_BITS = 128
+
+
 def literal(node: ast.expr) -> str | None:
     """A literal as written; None for anything else."""
     if isinstance(node, ast.Constant):
@@ -68,7 +81,28 @@ def literal(node: ast.expr) -> str | None:
             return None
         inside = ", ".join(part for part in parts if part is not None)
         return f"[{inside}]" if isinstance(node, ast.List) else f"({inside})"
-    return None
+    number = _whole_number(node) if isinstance(node, ast.BinOp) else None
+    return None if number is None else str(number)
+
+
+def _whole_number(node: ast.expr) -> int | None:
+    """The value of ``2 ** 32 - 1``; None for anything but small arithmetic of whole numbers."""
+    if isinstance(node, ast.Constant):
+        return node.value if type(node.value) is int and abs(node.value) < _LARGEST else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _whole_number(node.operand)
+        return None if inner is None else -inner
+    if not isinstance(node, ast.BinOp):
+        return None
+    left, right = _whole_number(node.left), _whole_number(node.right)
+    compute = _ARITHMETIC.get(type(node.op))
+    if left is None or right is None or compute is None:
+        return None
+    if max(abs(left), abs(right)) > _LARGEST:
+        return None
+    if isinstance(node.op, ast.Pow | ast.LShift) and not 0 <= right <= _MOST_BITS:
+        return None
+    return compute(left, right)
 
 
 def as_argument(node: ast.expr) -> str:
@@ -119,13 +153,13 @@ def tests_for_nothing(test: ast.expr) -> Literal["body", "else", ""]:
         arm: Literal["body", "else"] = "else" if isinstance(test.op, ast.And) else "body"
         return arm if any(tests_for_nothing(part) == arm for part in test.values) else ""
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        operator, other = test.ops[0], test.comparators[0]
-        if isinstance(operator, ast.In | ast.NotIn) and isinstance(test.left, ast.Constant):
-            return "else" if isinstance(operator, ast.In) else "body"
+        compared, other = test.ops[0], test.comparators[0]
+        if isinstance(compared, ast.In | ast.NotIn) and isinstance(test.left, ast.Constant):
+            return "else" if isinstance(compared, ast.In) else "body"
         if isinstance(other, ast.Constant) and other.value in (None, -1, 0):
-            if isinstance(operator, ast.Is | ast.Eq | ast.Lt):
+            if isinstance(compared, ast.Is | ast.Eq | ast.Lt):
                 return "body"
-            if isinstance(operator, ast.IsNot | ast.NotEq | ast.Gt | ast.GtE):
+            if isinstance(compared, ast.IsNot | ast.NotEq | ast.Gt | ast.GtE):
                 return "else"
     return "else" if isinstance(test, ast.Name | ast.Attribute) else ""
 

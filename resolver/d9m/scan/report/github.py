@@ -62,8 +62,8 @@ def _annotation(report: ScanReport, finding: ScanFinding) -> tuple[str, str]:
         fields["endLine"] = str(finding.end_line)
         fields["col"] = str(finding.column)
     message = finding.message if finding.cell is None else f"Cell {finding.cell}: {finding.message}"
-    if finding.way_out:
-        message = f"{message}\n-> {finding.way_out}"
+    if finding.workaround:
+        message = f"{message}\n-> {finding.workaround}"
     return _COMMANDS[finding.severity], _rest(fields, message)
 
 

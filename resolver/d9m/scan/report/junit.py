@@ -18,9 +18,9 @@ def render(report: ScanReport) -> str:
         path = printable_path(finding.path)
         case = suite.case(path, f"{finding.code} {where}", file=path, line=str(finding.line))
         if finding.severity == "error":
-            fail(case, finding.message, finding.way_out, type=finding.severity)
+            fail(case, finding.message, finding.workaround, type=finding.severity)
         else:
-            skip(case, finding.message, finding.way_out)
+            skip(case, finding.message, finding.workaround)
     for program in report.programs:
         path = printable_path(program.path)
         for check in program.checks:

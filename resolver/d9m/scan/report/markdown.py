@@ -37,8 +37,8 @@ def _card(program: ScannedProgram) -> str:
 
 def _row(finding: ScanFinding) -> str:
     text = _plain(finding.message)
-    if finding.way_out:
-        text += f"<br>→ {_plain(finding.way_out)}"
+    if finding.workaround:
+        text += f"<br>→ {_plain(finding.workaround)}"
     link = f"[{finding.code}]({finding.help})"
     return f"| {_plain(words.place(finding))} | {finding.severity} | {link} | {text} |"
 

@@ -107,8 +107,8 @@ def _missing(program: ScannedProgram, check: CardCheck, numbers: dict[str, int])
 
 def _result(finding: ScanFinding, numbers: dict[str, int]) -> dict[str, Any]:
     message = finding.message
-    if finding.way_out:
-        message = f"{message} Fix: {finding.way_out}"
+    if finding.workaround:
+        message = f"{message} Fix: {finding.workaround}"
     result: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": numbers[finding.code],
@@ -116,7 +116,6 @@ def _result(finding: ScanFinding, numbers: dict[str, int]) -> dict[str, Any]:
         "message": {"text": message},
         "locations": [_location(finding)],
         "partialFingerprints": {"d9m/v1": finding.fingerprint},
-        "properties": {"confidence": finding.confidence},
     }
     if finding.related:
         spots = enumerate(finding.related, 1)

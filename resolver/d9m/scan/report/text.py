@@ -93,7 +93,7 @@ def _finding(page: Page, finding: ScanFinding, place: str, column: int) -> None:
     for spot in finding.related[:MOST_RELATED]:
         if not _is_named(finding, spot):
             lines += _wrapped(f"{words.at(spot.path, spot.line, spot.cell)}: {spot.message}", room)
-    out = finding.way_out or (finding.fix.title if finding.fix else "")
+    out = finding.workaround or (finding.fix.title if finding.fix else "")
     if out:
         first, *more = _wrapped(f"{out}{mark}", room - 2)
         lines += [f"→ {first}", *(f"  {line}" for line in more)]

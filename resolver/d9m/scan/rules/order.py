@@ -10,7 +10,7 @@ from d9m.scan.project.project import Project
 from d9m.scan.rules.rule import Objection, ScanRule
 
 
-def _places(kind: str, message: str, way_out: str) -> Callable[[Project], Iterator[Objection]]:
+def _places(kind: str, message: str, workaround: str) -> Callable[[Project], Iterator[Objection]]:
     """A check for the orders of one kind. Texts name fields of an order in braces."""
 
     def check(project: Project) -> Iterator[Objection]:
@@ -29,9 +29,9 @@ def _places(kind: str, message: str, way_out: str) -> Callable[[Project], Iterat
                     path=path,
                     place=order.place,
                     message=message.format(**said),
-                    way_out="in the loop: dirs.sort(), and sorted(files)"
+                    workaround="in the loop: dirs.sort(), and sorted(files)"
                     if is_walk
-                    else way_out.format(**said),
+                    else workaround.format(**said),
                     related=()
                     if same
                     else (RelatedSpot(path, order.used_line, "its order is used here"),),

@@ -27,7 +27,7 @@ def _check_release(project: Project) -> Iterator[Objection]:
                     path=path,
                     place=effect.place,
                     message=f"{home} {said.version} ({said.said_in}) has no {effect.setting}.",
-                    way_out=_successor(project, path, effect),
+                    workaround=_successor(project, path, effect),
                     because=because_of(project, effect.setting, "releases"),
                 )
     for path, write, setting in project.known_writes():
@@ -38,7 +38,7 @@ def _check_release(project: Project) -> Iterator[Objection]:
                 path=path,
                 place=write.place,
                 message=f"{home} {said.version} ({said.said_in}) does not read {write.name}.",
-                way_out=_in_place_of(project, path, write, home),
+                workaround=_in_place_of(project, path, write, home),
                 because=because_of(project, write.name, "releases"),
             )
     yield from _unknown_ops(project)
@@ -61,7 +61,7 @@ def _unknown_ops(project: Project) -> Iterator[Objection]:
                     path=path,
                     place=call.place,
                     message=f"{call.name} {answer.note} ({said.said_in}).",
-                    way_out=f"check which {package} runs this",
+                    workaround=f"check which {package} runs this",
                 )
 
 
@@ -171,7 +171,7 @@ def _check_forbidden(project: Project) -> Iterator[Objection]:
                 path=path,
                 place=write.place,
                 message=why or "",
-                way_out=f"remove {what}{write.name}",
+                workaround=f"remove {what}{write.name}",
                 because=because_of(project, write.name, "forbidden"),
             )
 

@@ -20,7 +20,7 @@ class Objection(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     place: Spot
     message: str
-    way_out: str = ""
+    workaround: str = ""
     because: tuple[Because, ...] = ()
     related: tuple[RelatedSpot, ...] = ()
     fix: Fix | None = None
@@ -63,7 +63,7 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
                 end_line=place.end_line or place.line,
                 end_column=place.end_column or place.column,
                 message=found.message,
-                way_out=found.way_out,
+                workaround=found.workaround,
                 because=list(found.because),
                 related=list(found.related),
                 fix=found.fix,

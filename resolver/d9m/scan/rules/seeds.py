@@ -74,6 +74,8 @@ def _by_chance(project: Project) -> Iterator[tuple[str, WrittenCall, str, bool]]
             sources = [name for name in call.made_from if name in chance]
             if sources:
                 what = f"The seed is made from {sources[0]}(), which differs in every run."
+            elif call.target or any(call.name in other.made_from for other in facts.calls):
+                continue  # its result is another call's seed, or kept
             elif is_global and call.gets_nothing and not _was_seeded(facts, call):
                 what = f"{call.name}() without a seed takes a new one in every run."
             else:
@@ -110,8 +112,8 @@ def _check_own_chance(project: Project) -> Iterator[Objection]:
 def _objections(project: Project, surely: bool) -> Iterator[Objection]:
     for path, call, what, is_sure in _by_chance(project):
         if is_sure is surely:
-            way_out = "use a fixed number, or log the seed and accept it as an option"
-            yield Objection(path=path, place=call.place, message=what, way_out=way_out)
+            workaround = "use a fixed number, or log the seed and accept it as an option"
+            yield Objection(path=path, place=call.place, message=what, workaround=workaround)
 
 
 SEED_FROM_CHANCE = ScanRule(
@@ -156,7 +158,7 @@ def _check_unseeded_generator(project: Project) -> Iterator[Objection]:
                     path=path,
                     place=call.place,
                     message=f"{call.name}() without a seed starts differently in every run.",
-                    way_out=f"{call.name.rpartition('.')[2]}(seed)",
+                    workaround=f"{call.name.rpartition('.')[2]}(seed)",
                 )
 
 
@@ -209,7 +211,7 @@ def _check_environments(project: Project) -> Iterator[Objection]:
                 path=path,
                 place=call.place,
                 message=f"{what} seeds none.",
-                way_out=statement.replace("{value}", "seed") or "give it a seed",
+                workaround=statement.replace("{value}", "seed") or "give it a seed",
             )
 
 
@@ -251,7 +253,7 @@ def _check_late_seed(project: Project) -> Iterator[Objection]:
                         f"{early.receiver or early.name}() in {line} draws from "
                         f"{generator.title} before this seed is set."
                     ),
-                    way_out=f"move it above {line}",
+                    workaround=f"move it above {line}",
                     related=(RelatedSpot(path, early.place.line, "draws here"),),
                 )
 

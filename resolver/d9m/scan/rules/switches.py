@@ -97,7 +97,7 @@ def _timed(project: Project, effect: Effect, good: Effect) -> Objection:
             f"{effect.setting} = True cuDNN times its algorithms in every run and takes the "
             "fastest."
         ),
-        way_out=f"{effect.setting} = False",
+        workaround=f"{effect.setting} = False",
         related=(RelatedSpot(good.path, good.place.line, "switched on here"),),
         because=because_of(project, effect.setting, "value"),
         fix=fix,
@@ -155,7 +155,7 @@ def _check_late_switch(project: Project) -> Iterator[Objection]:
                         f"{call.receiver or call.name.lstrip('.')}() in {line} runs before this "
                         "switch is on, so the switch does not cover it."
                     ),
-                    way_out=f"move it above {line}",
+                    workaround=f"move it above {line}",
                     related=(RelatedSpot(path, call.place.line, "runs before"),),
                     because=because_of(project, effect.setting, "read"),
                 )
@@ -199,7 +199,7 @@ def _check_switched_off(project: Project) -> Iterator[Objection]:
                         f"{off.by if off.helper else 'This'} turns {off.setting} off again. It was "
                         f"turned on in {line}, and nothing has run in between."
                     ),
-                    way_out="turn the switch on after it" if off.helper else "remove it",
+                    workaround="turn the switch on after it" if off.helper else "remove it",
                     related=(RelatedSpot(path, earlier.place.line, "turned on here"),),
                     because=because_of(project, off.setting, "value"),
                 )
@@ -269,7 +269,7 @@ def _check_seedless(project: Project) -> Iterator[Objection]:
                         f"{generator.title} is not seeded: with this switch on, random ops raise "
                         "an error."
                     ),
-                    way_out=f"{seed_call(project, program, generator)}(1) first",
+                    workaround=f"{seed_call(project, program, generator)}(1) first",
                     related=(RelatedSpot(program.path, 1, "the program"),),
                     because=because_of(project, switch.setting, "needs a seed"),
                 )
@@ -334,13 +334,13 @@ def _against(
     if turn.set is not None and turn.to and turn.set in values:
         value = values[turn.set]
         what, place = f"{option} of the same job refuses {turn.set}={value.value}.", value.place
-        way_out = f"{turn.set}={turn.to[0]}"
+        workaround = f"{turn.set}={turn.to[0]}"
         if value.value in turn.to:
             return None
     elif turn.set is None and turn.name in launch.options:
         note = f": {turn.note}" if turn.note else ""
         what, place = f"{turn.name} contradicts {option} of the same job{note}.", launch.place
-        way_out = f"remove {turn.name}"
+        workaround = f"remove {turn.name}"
     else:
         return None
     related = (RelatedSpot(path, launch.place.line, f"{option} is given here"),)
@@ -348,7 +348,7 @@ def _against(
         path=path,
         place=place,
         message=what,
-        way_out=way_out,
+        workaround=workaround,
         related=related if launch.place.line != place.line else (),
         because=(
             *because_of(project, turn.name, "with the option"),

@@ -29,12 +29,12 @@ def _each_write(
 
     def check(project: Project) -> Iterator[Objection]:
         for path, write, setting in project.known_writes():
-            for message, way_out, *related in find(project, path, write, setting):
+            for message, workaround, *related in find(project, path, write, setting):
                 yield Objection(
                     path=path,
                     place=write.place,
                     message=message,
-                    way_out=way_out,
+                    workaround=workaround,
                     because=because_of(project, setting.name, says),
                     related=tuple(related),
                 )
@@ -150,7 +150,7 @@ def _check_misspelt(project: Project) -> Iterator[Objection]:
             path=path,
             place=write.place,
             message=f"Nothing reads {write.name}; did you mean {meant}?",
-            way_out=meant,
+            workaround=meant,
             because=because_of(project, meant, "name"),
             fix=fix,
         )
@@ -211,8 +211,8 @@ def _refused(
     if setting.list_ is not None:
         yield from _misplaced_flags(project, path, write.value, setting)
     elif fault := _value_fault(setting, write.value):
-        way_out = f"{write.name}={setting.accepts[0] if setting.accepts else '0'}"
-        yield f"{write.name} is set to {quote(write.value)}. {fault}", way_out
+        workaround = f"{write.name}={setting.accepts[0] if setting.accepts else '0'}"
+        yield f"{write.name} is set to {quote(write.value)}. {fault}", workaround
     for switched, by, refused in _needed_by_switches(project, write.name):
         if write.value not in refused and _value_fault(setting, write.value) is None:
             related = RelatedSpot(switched, by, "switched on here")
@@ -296,8 +296,8 @@ def _list_overwritten(
         if lost:
             spot = project.spot(where, line)
             what = f"This line drops {in_words(sorted(lost))} from {write.name}, set in {spot}."
-            way_out = f"append to the old value of {write.name}"
-            yield what, way_out, RelatedSpot(where, line, "set here")
+            workaround = f"append to the old value of {write.name}"
+            yield what, workaround, RelatedSpot(where, line, "set here")
             return
 
 
