@@ -25,6 +25,7 @@ from d9m.model.versions import covers, key
 from d9m.render.advice.program import is_own, module
 from d9m.render.phrases import last_before
 from d9m.resolve.op_names import modules
+from d9m.resolve.package_verdict import is_seeded
 from d9m.resolve.rules import NOT_MET
 
 
@@ -127,6 +128,8 @@ class _Tables:
             "application": int(package.kind == "application"),
             "image": int(package.kind == "image"),
             "is_server": int(package.is_server),
+            "is_seeded": int(is_seeded(self.kb, name)),
+            "reviewed": package.reviewed.releases if package.reviewed else [],
             "devices": {device: self._older(name, to) for device, to in package.devices.items()},
         }
 

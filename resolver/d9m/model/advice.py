@@ -200,7 +200,9 @@ class SourceAnswer(msgspec.Struct, frozen=True):
 
 class OpAnswer(msgspec.Struct, frozen=True):
     query: str
-    """The item as it was asked; `*` for sources that belong to no op."""
+    """The item as it was asked; `*` for sources that belong to no op. Their outcome is
+    `deterministic` only where the whole package was reviewed.
+    """
     names: list[str]
     """The ops that it means."""
     outcome: Outcome
@@ -346,6 +348,8 @@ class Advice(msgspec.Struct, frozen=True):
     """Settings found in an env file or the process environment."""
     missing: list[str] = []
     """Advised settings that could stand there, and do not."""
+    known_sources: dict[str, dict[Outcome, int]] = {}
+    """Package -> outcome -> known causes in it; the rest of such a package is unreviewed."""
 
     def sources(self) -> dict[str, SourceAnswer]:
         """The sources of all ops, by id."""

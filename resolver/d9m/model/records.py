@@ -9,7 +9,7 @@ Two ideas carry every record: ``when``, one grammar for conditions, and a
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
@@ -473,6 +473,19 @@ class TagContents(Record, frozen=True, kw_only=True):
     """What the packages inside are built for."""
 
 
+class Review(Record, frozen=True, kw_only=True):
+    """Releases of a package of which all public entry points were read for nondeterminism."""
+
+    extent: Literal["whole"]
+    releases: list[str]
+    entry_points: dict[str, list[Evidence]]
+    """Public function, class or command -> where it was read."""
+
+    def covers(self, releases: Collection[str]) -> bool:
+        """Return whether each of some releases was read."""
+        return bool(releases) and set(releases).issubset(self.releases)
+
+
 class Package(Record, frozen=True, kw_only=True, dict=True):
     """A package, image or platform component, and its releases."""
 
@@ -522,6 +535,10 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """For a library: whether it runs its own models, and no framework's."""
     is_server: bool = False
     """Whether it answers requests with a trained model, and never trains."""
+    seed: str | None = None
+    """For a library: the setting that seeds its random numbers, or `none` where it draws none."""
+    reviewed: Review | None = None
+    """Without it no answer calls the package deterministic, however good its records."""
     releases: dict[str, Release] = {}
     """Those that ``evidence/releases/`` lists as well need only what is not said there."""
     contains: dict[str, dict[str, str]] = {}

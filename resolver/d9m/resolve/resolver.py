@@ -29,7 +29,7 @@ from d9m.model.advice import (
 )
 from d9m.model.records import INCLUDED, Caution, Ingredient, Outcome, Scope, Solution
 from d9m.model.settings import PlainValue
-from d9m.resolve import applied_sources, helper_effects
+from d9m.resolve import applied_sources, helper_effects, package_verdict
 from d9m.resolve.answers import cite, op_answers
 from d9m.resolve.applied_sources import AppliedSource
 from d9m.resolve.conflicts import Chosen, across, priced
@@ -87,6 +87,10 @@ def resolve(
         *([(OpItem(OPLESS, ()), package_level)] if package_level else []),
     ]
     ops = op_answers(kb, answered, chosen, scope)
+    counts: dict[str, dict[Outcome, int]] = {}
+    if package_level:
+        counts = package_verdict.known_sources(kb, environment, ops[-1])
+        ops[-1] = package_verdict.limited(kb, environment, ops[-1])
     unknowns = _unknowns(kb, environment, ops)
     outcomes: list[Outcome] = [op.outcome for op in ops] or (
         ["unknown"] if unknowns else ["no-known-source"]
@@ -107,6 +111,7 @@ def resolve(
         ingredients=[_ingredient_answer(kb, environment, *each) for each in ingredients],
         cautions=_cautions(kb, environment, every, chosen, ingredients),
         unknowns=unknowns,
+        known_sources=counts,
     )
 
 
@@ -239,7 +244,7 @@ def _unknowns(
 ) -> list[Unknown]:
     found = list(_unknown_sources(ops))
     for op in ops:
-        if op.outcome == "unknown" and not op.sources and op.note:
+        if op.outcome == "unknown" and op.note and (op.query == OPLESS or not op.sources):
             found.append(Unknown(op.query, op.note))
     for name, package in environment.packages.items():
         if package.candidates.how == "newer":

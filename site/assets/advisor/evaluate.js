@@ -4,7 +4,7 @@
 import { WHOLE } from "./op_lookup.js";
 import { byText } from "./select.js";
 
-const REPEATS = ["no-known-source", "deterministic", "solved"];
+export const REPEATS = ["no-known-source", "deterministic", "solved"];
 export const WORST_LAST = [...REPEATS, "depends", "unknown", "raises", "unsolved"];
 const DEFAULTS_WORST_LAST = ["deterministic", "unknown", "raises", "nondeterministic"];
 const ELSEWHERE = { outcome: "deterministic", default: "deterministic" }; // applies only where an assumption does not hold

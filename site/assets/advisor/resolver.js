@@ -4,7 +4,7 @@ import { byText, choose } from "./select.js";
 import { same } from "./clauses.js";
 import { across, priced } from "./conflicts.js";
 import { inOrder } from "./decide.js";
-import { INCLUDED, badness, judgeItem, judgeOpless, worst, worstDefault } from "./evaluate.js";
+import { badness, INCLUDED, judgeItem, judgeOpless, REPEATS, worst, worstDefault } from "./evaluate.js";
 import { WHOLE } from "./op_lookup.js";
 import { needs, Solutions } from "./solutions.js";
 import { demands, merge, total, unique } from "./merge.js";
@@ -27,7 +27,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
   const whole = mergedFor(chosen);
   const own = { labels: chosen, wanted, demands: [...solutions.turned(here, chosen, wanted), ...always] };
   const ops = judged.map(([item, group]) => opAnswer(here, item, group, chosen, scope));
-  if (opless.length) ops.push(opAnswer(here, { text: "*", ops: [] }, opless, chosen, scope));
+  if (opless.length) ops.push(limited(here, opAnswer(here, { text: "*", ops: [] }, opless, chosen, scope)));
   const unknowns = unknownsOf(here, ops);
   const outcomes = ops.length ? ops.map((op) => op.outcome) : [unknowns.length ? "unknown" : "no-known-source"];
   return {
@@ -50,10 +50,38 @@ export function resolve(here, items, scope = "run", addOns = []) {
     })),
     cautions: cautions(here, every, solutions.labelled(chosen), ingredients),
     unknowns,
+    known_sources: knownSources(here, ops),
   };
 }
 
 // --- the entries of an answer
+
+// The entry of the packages, no better than what was read of them.
+function limited(here, answer) {
+  const homes = unique(answer.sources.map((each) => each.home));
+  const unseeded = homes.filter((home) => !here.tables.about[home].is_seeded);
+  if (unseeded.length && REPEATS.includes(answer.outcome)) {
+    const titles = unseeded.map((home) => here.tables.about[home].title).join(", ");
+    return { ...answer, outcome: "unknown", note: `how to seed the random numbers of ${titles}` };
+  }
+  const isBetter = answer.outcome === "deterministic" && !homes.every((home) => isReviewed(here, home));
+  return isBetter ? { ...answer, outcome: "no-known-source" } : answer;
+}
+
+function knownSources(here, ops) {
+  const found = {};
+  for (const { home, outcome } of ops.find((op) => op.query === "*")?.sources ?? []) {
+    if (isReviewed(here, home)) continue;
+    found[home] ??= {};
+    found[home][outcome] = (found[home][outcome] ?? 0) + 1;
+  }
+  return found;
+}
+
+function isReviewed(here, home) {
+  const releases = here.held.find(([name]) => name === home)?.[2] ?? [];
+  return releases.length > 0 && releases.every((each) => here.tables.about[home].reviewed.includes(each));
+}
 
 // The outcome of a source; what does not differ between runs may differ between machines.
 const outcomeIn = (source, scope) => (source.outcome === "deterministic" && source.scope !== scope ? "no-known-source" : source.outcome);
@@ -72,6 +100,8 @@ function opAnswer(here, item, judged, chosen, scope) {
     solutions: unique(sources.flatMap((each) => each.solutions)),
     fixed_in: fixedAll(here.tables, sources),
     note: item.lacks ?? null,
+    error: null,
+    nearest: [],
     sources,
   };
 }
@@ -198,7 +228,7 @@ function unknownsOf(here, ops) {
   const found = ops.flatMap((op) =>
     op.sources.filter((each) => each.outcome === "unknown").map((each) => ({ subject: `${op.query}: ${each.id}`, needs: each.note || missing(each) }))
   );
-  found.push(...ops.filter((op) => op.outcome === "unknown" && op.note).map((op) => ({ subject: op.query, needs: op.note })));
+  found.push(...ops.filter((op) => op.outcome === "unknown" && op.note && (op.query === "*" || !op.sources.length)).map((op) => ({ subject: op.query, needs: op.note })));
   for (const [name, version, releases, how] of here.held) {
     if (how === "newer") found.push({ subject: `${name} ${version}`, needs: `newer than ${releases.at(-1)}, the newest release known` });
   }

@@ -144,4 +144,37 @@ def _with_lost_zero(index: RecordIndex, package: str, version: str) -> str | Non
     )
 
 
-RULES = (release_name, unknown_version, lost_zero)
+@rule(
+    "package-review",
+    "Review or seed of a package that proves nothing",
+    """An answer calls a package deterministic only where its record says `reviewed`: releases that
+    exist, and public entry points, each with the place where its source was read or measured.
+    `seed` names a setting on record that some advice makes, or is none: otherwise the package would
+    be called solved while its random numbers differ.""",
+)
+def package_review(index: RecordIndex) -> Iterator[Finding]:
+    advised = {change.set for _at, _path, change in index.parts(records.SettingChange)}
+    for at, _path, package in index.parts(records.Package):
+        if package.seed not in (None, "none") and package.seed not in advised:
+            yield Finding(at, ("seed",), "no advice makes this setting", package.seed)
+        review = package.reviewed
+        if review is None:
+            continue
+        for place, release in enumerate(review.releases):
+            if not index.lists(at.id, release):
+                path = ("reviewed", "releases", place)
+                yield Finding(at, path, "is not a release", release)
+        if not (review.releases and review.entry_points):
+            tip = "name the releases and the entry points that were read"
+            yield Finding(at, ("reviewed",), "reviews nothing", tip=tip)
+        for name, evidence in review.entry_points.items():
+            if not any(each.kind in _READ and each.follows for each in evidence):
+                path = ("reviewed", "entry_points", name)
+                yield Finding(at, path, "nothing shows that it was read", name, ", ".join(_READ))
+
+
+_READ = ("source-read", "binary-read", "measured", "tested-upstream")
+"""Evidence of what an entry point does, rather than of what is said of it."""
+
+
+RULES = (release_name, unknown_version, lost_zero, package_review)

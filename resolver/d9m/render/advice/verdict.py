@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from d9m.model.advice import FAULTS, REPEATS, Existing, OpAnswer, Possible, SourceAnswer
+from d9m.model.advice import (
+    FAULTS,
+    NEVER_DIFFERS,
+    REPEATS,
+    Existing,
+    OpAnswer,
+    Possible,
+    SourceAnswer,
+)
 from d9m.model.records import Outcome, Scope, together
 from d9m.model.versions import key
 from d9m.render import phrases, words
@@ -285,9 +293,10 @@ def with_settings(answer: Answer, named: str = "") -> str:
     return f" with {named or 'the settings below'}" if advice.solutions else ""
 
 
-def _exceptions(answer: Answer, op: OpAnswer) -> str:
+def _exceptions(answer: Answer, op: OpAnswer | SourceAnswer) -> str:
     """Return where many programs are, and an op is not deterministic: ``with XLA``."""
-    others = [other for other in op.otherwise if other.is_frequent and other.outcome in WORSE]
+    worse = (*WORSE, "solved", "unknown") if isinstance(op, SourceAnswer) else WORSE
+    others = [other for other in op.otherwise if other.is_frequent and other.outcome in worse]
     found = dict.fromkeys(phrases.condition(answer.kb, other.when) for other in others)
     return phrases.join(list(found), "or")
 
@@ -363,8 +372,8 @@ def _judged_parts(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
 
 
 def _of_packages(answer: Answer) -> list[str]:
-    """Return one sentence on the packages that have known causes. No package is called
-    deterministic: its records are a few known causes.
+    """Return one sentence on the packages that have known causes. None is called deterministic
+    unless it was reviewed whole: its records are a few known causes.
     """
     own = next((op for op in answer.advice.ops if op.query == "*"), None)
     is_good = own is not None and own.outcome in REPEATS
@@ -382,8 +391,14 @@ def _of_packages(answer: Answer) -> list[str]:
         cause = words.SCOPES[scope].cause[count > 1]
         each = " each" if len(titles) > 1 else ""
         parts.append(f"{count} {cause}{each} in {phrases.join(titles)}{status}")
-    rest = "it" if len({home for home, _scope in homes}) == 1 else "them"
-    return [f"{'; '.join(parts)}; the rest of {rest} is unreviewed."] if parts else []
+    unread = list(answer.advice.known_sources)
+    named = {home for home, _scope in homes}
+    if len(unread) == len(named):
+        rest = "it" if len(named) == 1 else "them"
+    else:
+        rest = phrases.join([phrases.title(answer.kb, home) for home in unread])
+    parts.append(f"the rest of {rest} is unreviewed" if rest else "the whole of it was reviewed")
+    return [f"{'; '.join(parts)}.", *([f"Not verified: {own.note}."] if own.note else [])]
 
 
 def _of_package(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
@@ -411,7 +426,13 @@ def _status(answer: Answer, source: SourceAnswer) -> str:
         does = fixed if "solved" in good else "absent"
         is_short = 0 < len(where) <= LONGEST_CONDITION
         return _limited(does, where) if is_short else "fixed or not by the details below"
-    return fixed if source.outcome == "solved" else _STATUS[source.outcome]
+    return fixed if source.outcome == "solved" else _STATUS[source.outcome] + _but(answer, source)
+
+
+def _but(answer: Answer, source: SourceAnswer) -> str:
+    """Return where many programs are, and a cause is not absent."""
+    where = _exceptions(answer, source)
+    return f" except {where}" if source.outcome in NEVER_DIFFERS and where else ""
 
 
 _STATUS: dict[Outcome, str] = {
