@@ -119,7 +119,7 @@ TEXTS = [
             "--calls",
             "seed_everything(workers=True)",
         ],
-        ["lightning 1.2 has no lightning.seed_everything(0, workers=True)"],
+        ["lightning 1.2 has no lightning.seed_everything(workers=True)"],
     ),
     (["advise"], ["nothing that d9m knows is installed here", "--torch 2.4"]),
     (["list", "source"], ["no list is called 'source'", "did you mean sources"]),

@@ -496,7 +496,7 @@ def test_the_json_of_the_contract(project: Path) -> None:
     assert (report["nothing"], report["did_nothing"]) == ("", False)
     finding: dict[str, Any] = report["findings"][0]
     assert {
-        "code", "family", "severity", "confidence", "path", "line", "column", "end_line",
+        "code", "family", "severity", "path", "line", "column", "end_line",
         "end_column", "cell", "message", "because", "related", "fix", "fingerprint", "help",
     } <= finding.keys()  # fmt: skip
     assert finding["fix"] == {

@@ -50,12 +50,13 @@ def told(
 
     Those for releases that are not among the ordinary ones run in another one
     too, if it has all their names: that they run is worth showing. Programs that
-    need another framework as well are left out: no environment here has two.
+    need another framework or library as well are left out: no environment here has two.
     """
     ordinary = {
         each.release for each in FRAMEWORKS if each.package == framework.package and not each.extra
     }
-    others = {each.package for each in FRAMEWORKS} - {framework.package}
+    known = {*map(package_of, lifetimes()), *(each.package for each in FRAMEWORKS)}
+    others = known - {framework.package, "numpy"}
     found: list[EmittedProgram] = []
     for each in (
         program for program in programs if not others & set(map(package_of, used(program.tree)))

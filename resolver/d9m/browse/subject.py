@@ -103,6 +103,8 @@ def _of_ops(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope) -> S
         return None
     if reported and len(reported) < len(ops):
         advice = advice_for(kb, asked, reported, scope)
+    if scope != "run":  # seeds are not why a batch or a machine changes a result
+        advice = _without_general(kb, advice)
     return _subject(advice, named, ops=reported or ops, newest=newest)
 
 
@@ -124,17 +126,21 @@ def _of_libraries(kb: KnowledgeBase, setup: Setup, named: Mentions, scope: Scope
     if differing:
         advice = msgspec.structs.replace(advice, ops=differing)
     if is_served:  # a server takes no seeds of a program
-        steps = [step for step in advice.steps if not _is_general(kb, step)]
-        advice = msgspec.structs.replace(advice, steps=steps)
+        advice = _without_general(kb, advice)
     homes = set(map(kb.home, advice.sources()))
     return _subject(
         advice, named, packages=[one for one in libraries if one in homes], newest=newest
     )
 
 
-def _is_general(kb: KnowledgeBase, step: Step) -> bool:
-    """Whether a setting is good for every program, as seeds are."""
-    return all(solution in kb.ingredients for solution in step.solutions)
+def _without_general(kb: KnowledgeBase, advice: Advice) -> Advice:
+    """Leave out settings that are good for every program, as seeds are."""
+    steps = [
+        step
+        for step in advice.steps
+        if not all(solution in kb.ingredients for solution in step.solutions)
+    ]
+    return msgspec.structs.replace(advice, steps=steps)
 
 
 def _of_frameworks(

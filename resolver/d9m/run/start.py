@@ -66,11 +66,12 @@ def _notes(folder: Path) -> list[list[dict[str, Any]]]:
     found: list[list[dict[str, Any]]] = []
     for path in sorted(folder.glob("*.jsonl"), key=lambda each: each.stat().st_mtime):
         lines: list[dict[str, Any]] = []
-        for line in path.read_text("utf-8", "replace").splitlines():
-            try:
-                lines.append(json.loads(line))
-            except ValueError:
-                break
+        with path.open(encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    lines.append(json.loads(line))
+                except ValueError:
+                    break
         if lines:
             found.append(lines)
     return found

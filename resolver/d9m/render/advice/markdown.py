@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.model.advice import OpAnswer, SourceAnswer
+from d9m.model.advice import REPEATS, OpAnswer, SourceAnswer
 from d9m.render import words
 from d9m.render.advice import blocks, env, python, text, verdict
 from d9m.render.interface import Answer, Rendered
@@ -40,7 +40,11 @@ def _row(answer: Answer, op: OpAnswer) -> str:
     titles = {solution.label: solution.title for solution in answer.advice.solutions}
     with_ = " + ".join(titles.get(label, label) for label in op.solutions) or "-"
     since = "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
-    does = words.short(op.outcome, words.scope_of(answer.advice.scope, op.outcome, op.sources))
+    asked = answer.advice.scope
+    scope = words.scope_of(asked, op.outcome, op.sources)
+    does = words.short(op.outcome, scope)
+    if scope != asked and op.outcome in REPEATS:
+        does += f", {words.short('no-known-source', asked)}"
     return f"| {_code(op.query)} | {does} | {escape(with_)} | {since} |"
 
 
