@@ -43,7 +43,7 @@ class CallEffect(msgspec.Struct, frozen=True):
 def with_calls(
     kb: KnowledgeBase, environment: Environment, merged: Merged, used: Sequence[Call]
 ) -> Merged:
-    """The settings with those marked that the calls make; those that they spoil are contested."""
+    """The settings with those marked that the calls make; those that they spoil are in conflict."""
     if not used:
         return merged
     steps = merged.steps
@@ -53,7 +53,7 @@ def with_calls(
         for step in steps:
             made = _made(kb, environment, by, step)
             if made is not None and made.contradicts:
-                conflicts.append(_contest(by, step, made))
+                conflicts.append(_conflict(by, step, made))
             else:
                 kept.append(_marked(kb, step, by, made))
         steps = tuple(kept)
@@ -71,7 +71,7 @@ def _marked(kb: KnowledgeBase, step: Step, by: Call, made: CallEffect | None) ->
     )
 
 
-def _contest(by: Call, step: Step, made: CallEffect) -> SettingConflict:
+def _conflict(by: Call, step: Step, made: CallEffect) -> SettingConflict:
     wanted = ABSENT if step.kind in ("unset", "avoid") else tuple(step.accepts)
     set_ = ABSENT if made.value is None else (made.value,)
     return SettingConflict(

@@ -54,7 +54,6 @@ class PlannedStatement(msgspec.Struct, frozen=True):
     lines: list[str]
     read_at: str
     why: str
-    has_way_back: bool = True
 
 
 class WatchedSetting(msgspec.Struct, frozen=True):
@@ -64,10 +63,6 @@ class WatchedSetting(msgspec.Struct, frozen=True):
     module: str
     current: str
     setters: list[str] = []
-    statement: str | None = None
-    """With ``{value}``, to set it back."""
-    imports: list[str] = []
-    is_planned: bool = True
 
 
 class SettingNote(msgspec.Struct, frozen=True):
@@ -148,7 +143,7 @@ class _Planner:
             device=self.advice.environment.device,
             variables=variables,
             statements=statements,
-            watched=list(self._watched({each.name for each in statements})),
+            watched=list(self._watched()),
             kept=[
                 SettingNote(name, "yours", self.own[name])
                 for name in sorted(needed & names & self.own.keys())
@@ -196,10 +191,8 @@ class _Planner:
         return self._written(setting, value, self._module(step), step.why)
 
     def _written(self, setting: Setting, value: str, module: str, why: str) -> PlannedStatement:
-        text = setting.statement or ""
-        lines = [*setting.imports, text.format(value=value)]
-        back = "{value}" in text
-        return PlannedStatement(setting.name, module, lines, setting.read, why, back)
+        lines = [*setting.imports, (setting.statement or "").format(value=value)]
+        return PlannedStatement(setting.name, module, lines, setting.read, why)
 
     def _module(self, step: Step) -> str:
         """The module after whose import a statement runs: that of the package which it is for."""
@@ -229,13 +222,11 @@ class _Planner:
             if setting.kind == "python" and {} in self.environment.holding(setting.condition):
                 yield setting
 
-    def _watched(self, planned: set[str]) -> Iterator[WatchedSetting]:
+    def _watched(self) -> Iterator[WatchedSetting]:
         for setting in self._python_settings():
             if setting.current is not None:
-                yield WatchedSetting(
-                    setting.name, _first_module(setting), setting.current, setting.setters,
-                    setting.statement, setting.imports, setting.name in planned,
-                )  # fmt: skip
+                module = _first_module(setting)
+                yield WatchedSetting(setting.name, module, setting.current, setting.setters)
 
     def _refused(self, missing: Mapping[str, Step]) -> list[SettingNote]:
         found = [

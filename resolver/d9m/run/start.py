@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 import msgspec
 
 from d9m.run.plan import RunPlan, for_hook
-from d9m.trace.start import cannot_run, wait_for
+from d9m.trace.start import as_in_a_shell, launch, python_path, require_program, wait_for
 
 VARIABLE = "D9M_RUN"
 HOOK = Path(__file__).with_name("hook")
@@ -32,33 +30,21 @@ def start(
         environment.pop(name, None)
         if value is not None:
             environment[name] = value
-    if shutil.which(command[0]) is None:
-        raise cannot_run(command, "there is no such program")
+    require_program(command, environment)
     with tempfile.TemporaryDirectory(prefix="d9m-run-", ignore_cleanup_errors=True) as folder:
         Path(folder, "plan.json").write_bytes(msgspec.json.encode(for_hook(made)))
         environment[VARIABLE] = folder
-        places = [str(HOOK), environment.get("PYTHONPATH", "")]
-        environment["PYTHONPATH"] = os.pathsep.join(place for place in places if place)
-        return _run(command, environment), _notes(Path(folder))
+        environment["PYTHONPATH"] = python_path(HOOK, environment)
+        code = wait_for(launch(command, environment))
+        return as_in_a_shell(code), _notes(Path(folder))
 
 
 def join_outer(command: Sequence[str]) -> int | None:
     """Run a command inside an outer `d9m run`, which reports on it; None where there is none."""
     if not Path(os.environ.get(VARIABLE, ""), "plan.json").is_file():
         return None
-    if shutil.which(command[0]) is None:
-        raise cannot_run(command, "there is no such program")
-    return _run(command, os.environ)
-
-
-def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    try:
-        child = subprocess.Popen(list(command), env=environment)  # noqa: S603  the user's own
-    except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise cannot_run(command, str(why)) from None
-    code = wait_for(child)
-    return code if code >= 0 else 128 - code
+    require_program(command, os.environ)
+    return as_in_a_shell(wait_for(launch(command, os.environ)))
 
 
 def _notes(folder: Path) -> list[list[dict[str, Any]]]:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import msgspec
 
@@ -93,9 +94,8 @@ def variables(path: Path, request: RecordingRequest, own: Mapping[str, str]) -> 
         "folder": str(path.absolute()),
         "xxhash": found and found.origin and str(Path(found.origin).parent),
     }
-    places = [str(INJECT), own.get("PYTHONPATH", "")]
     return {
-        "PYTHONPATH": os.pathsep.join(place for place in places if place),
+        "PYTHONPATH": python_path(INJECT, own),
         "D9M_TRACE": msgspec.json.encode(settings).decode(),
     }
 
@@ -119,22 +119,17 @@ def start(
     cannot be run, DataError where the folder cannot be written.
     """
     own = os.environ | dict(env or {})
-    if shutil.which(command[0], path=own.get("PATH")) is None:
-        raise cannot_run(command, "there is no such program")
+    require_program(command, own)
     about = folder.begun(command, request.level, env or {}, request.python)
     folder.make(path, about, force)
-    try:
-        child = subprocess.Popen(  # noqa: S603  the user's own command
-            list(command),
-            env=own | variables(path, request, own),
-            stdin=subprocess.DEVNULL if watch else None,
-            stdout=2 if stdout_to_stderr else None,
-            start_new_session=watch is not None,
-            preexec_fn=_ends_with_d9m() if watch else None,
-        )
-    except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise cannot_run(command, str(why)) from None
+    child = launch(
+        command,
+        own | variables(path, request, own),
+        stdin=subprocess.DEVNULL if watch else None,
+        stdout=2 if stdout_to_stderr else None,
+        start_new_session=watch is not None,
+        preexec_fn=_ends_with_d9m() if watch else None,
+    )
     stopped = False
     try:
         if watch is None:
@@ -143,7 +138,7 @@ def start(
             code, stopped = _watched(child, watch)
     finally:
         _end(child, watch is not None)
-    code = code if code >= 0 else 128 - code
+    code = as_in_a_shell(code)
     done = msgspec.structs.replace(about, ended=folder.now(), exit_code=code, stopped=stopped)
     with contextlib.suppress(OSError):  # the program may have deleted the folder
         folder.write_about(path, done)
@@ -172,7 +167,35 @@ def _ends_with_d9m() -> Callable[[], None] | None:
     return act
 
 
-def cannot_run(command: Sequence[str], why: str) -> UsageError:
+def python_path(first: Path, own: Mapping[str, str]) -> str:
+    """Return PYTHONPATH with a folder before what it holds in `own`."""
+    places = [str(first), own.get("PYTHONPATH", "")]
+    return os.pathsep.join(place for place in places if place)
+
+
+def require_program(command: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Raises UsageError where the command's program is not found."""
+    if shutil.which(command[0], path=environment.get("PATH")) is None:
+        raise _cannot_run(command, "there is no such program")
+
+
+def launch(
+    command: Sequence[str], environment: Mapping[str, str], **options: Any
+) -> subprocess.Popen[bytes]:
+    """Start a command, with `options` of Popen. Raises UsageError where it cannot be run."""
+    try:
+        return subprocess.Popen[bytes](list(command), env=environment, **options)  # noqa: S603  the user's
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise _cannot_run(command, str(why)) from None
+
+
+def as_in_a_shell(code: int) -> int:
+    """Return Popen's exit code as a shell has it: 128 and the number of the signal."""
+    return code if code >= 0 else 128 - code
+
+
+def _cannot_run(command: Sequence[str], why: str) -> UsageError:
     return UsageError(
         f"{quote(command[0])} cannot be run: {why}",
         tip="write the command after -- as you start it: -- python train.py",

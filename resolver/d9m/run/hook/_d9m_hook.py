@@ -97,8 +97,6 @@ class Hook(object):
     def __init__(self, plan, log):
         self.plan, self.log = plan, log
         self.expected, self.last, self.events = {}, {}, 0
-        self.undo = []
-        self.is_setting = False
         named = [each["module"] for each in plan["statements"] + plan["watched"]]
         self.waiting = set(named)
 
@@ -108,14 +106,6 @@ class Hook(object):
         for name in sorted(self.waiting):
             if name in sys.modules:
                 self.imported(name)
-
-    def end(self):
-        """Leave the process as it was, but for what was set."""
-        self.waiting = set()
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-        while self.undo:
-            self.undo.pop()()
 
     # Imports: found by the other finders, seen when they end.
 
@@ -196,7 +186,6 @@ class Hook(object):
         changed.__name__ = attribute
         changed.__doc__ = getattr(original, "__doc__", None)
         setattr(owner, attribute, changed)
-        self.undo.append(lambda: setattr(owner, attribute, original))
 
     def _watch_module(self, module, attribute, each):
         kind, look = module.__class__, self.look
@@ -208,13 +197,6 @@ class Hook(object):
 
         namespace = {"__setattr__": setattr_, "__module__": kind.__module__}
         module.__class__ = type(kind.__name__, (kind,), namespace)
-        watched = module.__class__
-
-        def restore():
-            if module.__class__ is watched:
-                module.__class__ = kind
-
-        self.undo.append(restore)
 
     def look(self, each):
         """Note a value that has changed. A setter of one flag may change others, too."""
@@ -227,8 +209,6 @@ class Hook(object):
                     self._note(other["name"], value, is_expected, each["module"])
 
     def _note(self, name, value, is_expected, inside):
-        if self.is_setting:
-            return
         self.events += 1
         if self.events <= MOST_EVENTS:
             value = None if value is None else str(value)
@@ -256,11 +236,7 @@ class Hook(object):
             delete(environ, name)
             note(name, before)
 
-        def restore():
-            kind.__setitem__, kind.__delitem__ = set_, delete  # pyright: ignore
-
         kind.__setitem__, kind.__delitem__ = __setitem__, __delitem__  # pyright: ignore
-        self.undo.append(restore)
 
     def values(self):
         """Return what differs now from what was set: flags by name."""
@@ -293,11 +269,8 @@ def begin(folder):
 
     def header():
         return {
-            "parent": os.getppid() if hasattr(os, "getppid") else None,
             "python": ".".join(map(str, sys.version_info[:3])),
             "ranks": {name: os.environ[name] for name in ranks if name in os.environ},
-            "variables": {name: os.environ.get(name) for name in plan["variables"]},
-            "program": (getattr(sys, "argv", None) or [""])[0],
         }
 
     log = ProcessLog(folder, header)
@@ -306,16 +279,11 @@ def begin(folder):
 
     def ended():
         fault = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-        error, place = None, None
+        error = None
         if isinstance(fault, Exception):
-            error, trace = "{}: {}".format(type(fault).__name__, fault)[:1000], fault.__traceback__
-            while trace is not None:
-                file = trace.tb_frame.f_code.co_filename
-                if place is None or not (_installed(file) or file.startswith((LIBRARY, "<"))):
-                    place = [file, trace.tb_lineno]
-                trace = trace.tb_next
+            error = "{}: {}".format(type(fault).__name__, fault)[:1000]
         imports = [name for name in plan["imports"] if name in sys.modules]
-        log(kind="end", imports=imports, values=hook.values(), error=error, place=place)
+        log(kind="end", imports=imports, values=hook.values(), error=error)
 
     atexit.register(ended)
     if hasattr(os, "register_at_fork"):
