@@ -184,7 +184,7 @@ def launch(
 ) -> subprocess.Popen[bytes]:
     """Start a command, with `options` of Popen. Raises UsageError where it cannot be run."""
     try:
-        return subprocess.Popen[bytes](list(command), env=environment, **options)  # noqa: S603  the user's
+        return subprocess.Popen[bytes](list(command), env=environment, **options)
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise _cannot_run(command, str(why)) from None
