@@ -97,6 +97,7 @@ SAMPLED = {
     "scan/test_rules.py": 3,
     "authoring/test_lint.py": 3,
     "browse/test_history.py": 5,
+    "run/test_run_grid.py": 12,
     "site/test_answers.py": 5,
     "trace/test_outcomes.py": 3,
 }

@@ -62,11 +62,11 @@ def run(
     )  # fmt: skip
 
 
-def fake_torch(place: Path, version: str, text: str) -> Path:
-    """Make a folder of packages with a PyTorch of these names, and return it."""
-    (place / "torch").mkdir(parents=True)
-    (place / "torch" / "__init__.py").write_text(f"__version__ = {version!r}\n{text}")
-    about = place / f"torch-{version}.dist-info"
+def installed(place: Path, package: str, version: str, text: str) -> Path:
+    """Make a folder with a package of this text, and return it."""
+    (place / package).mkdir(parents=True)
+    (place / package / "__init__.py").write_text(f"__version__ = {version!r}\n{text}")
+    about = place / f"{package}-{version}.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
     return place

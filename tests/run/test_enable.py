@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from started import ROOT, fake_torch, records
+from started import ROOT, installed, records
 
 TORCH = """
 flags = {"mode": False, "warn": False, "benchmark": False}
@@ -33,7 +33,7 @@ def manual_seed(seed): print("seeded", seed)
 @pytest.fixture
 def fake(tmp_path: Path) -> dict[str, str]:
     """The environment of a Python that has d9m and that PyTorch."""
-    place = fake_torch(tmp_path / "packages", "1.13.0", TORCH)
+    place = installed(tmp_path / "packages", "torch", "1.13.0", TORCH)
     own = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
     path = os.pathsep.join([str(place), str(ROOT / "resolver")])
     return {**own, "PYTHONPATH": path, "D9M_KB": str(records())}

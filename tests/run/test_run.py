@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from started import COMMAND, fake_torch, python, records, run
+from started import COMMAND, installed, python, records, run
 
 FAKE_TORCH = """
 import sys, types
@@ -29,7 +29,7 @@ def manual_seed(seed): print("seeded", seed)
 @pytest.fixture
 def fake(tmp_path: Path) -> dict[str, str]:
     """The environment of a PyTorch 1.8 that only notes what is called."""
-    place = fake_torch(tmp_path / "packages", "1.8.0", FAKE_TORCH)
+    place = installed(tmp_path / "packages", "torch", "1.8.0", FAKE_TORCH)
     own = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
     return {**own, "PYTHONPATH": str(place), "D9M_KB": str(records())}
 
