@@ -74,7 +74,7 @@ def test_each_release_gets_statements_that_it_has(
     assert len(calls) >= len(ours)
 
 
-PROGRAM = """
+PROGRAM = """  # without site, the folder of the hook stays on sys.path
 import multiprocessing, os, subprocess, sys
 
 def work(number):
@@ -85,7 +85,7 @@ def work(number):
 
 if __name__ == "__main__":
     method = sys.argv[1]
-    print(sys.path, sorted(set(os.environ) - {"D9M_RUN", "PYTHONHASHSEED"}))
+    print(sys.flags.no_site or sys.path, sorted(set(os.environ) - {"D9M_RUN", "PYTHONHASHSEED"}))
     print("sitecustomize" in sys.modules, repr(sys.stdin.read()))
     if method == "alone":
         print(work(3))

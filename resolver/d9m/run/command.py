@@ -88,7 +88,7 @@ def command(
 
 
 class Request(NamedTuple):
-    """What the command does besides setting."""
+    """Options of the command besides those of the plan."""
 
     strict: bool
     explain_only: bool

@@ -46,7 +46,7 @@ class Enabled:
         self.options = options
         self._tool, self.planned = _planned(options, frozenset(os.environ.items()))
         self.missing = list(_missing(self.planned))
-        """What only the start of the process could set; no error is raised for it."""
+        """Settings that only the start of the process could make; no error is raised for them."""
         self._notes: list[dict[str, Any]] = []
         self._hook: Any = None
         self._changes: dict[str, str | None] = {}

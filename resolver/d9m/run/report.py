@@ -69,7 +69,7 @@ class RefusedOp(msgspec.Struct, frozen=True):
     place: str | None
     error: str
     record: str
-    """What `d9m show` takes."""
+    """Its name for `d9m show`."""
     workaround: str
 
 
@@ -249,7 +249,7 @@ def as_text(report: RunReport, title: str = "d9m run", missing: Sequence[Setting
 
 
 def _head(report: RunReport, title: str) -> Iterator[str]:
-    """What ended the program, then what ran."""
+    """Yield the op that ended the program, then the packages and processes."""
     refused = report.refused_op
     if refused is not None:
         what = " or ".join(refused.ops) or refused.error
