@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 import sys
@@ -47,6 +46,8 @@ def installed_here(kb: KnowledgeBase, variables: Mapping[str, str], needed: bool
 
 
 def _installed(package: Package) -> str | None:
+    import importlib.metadata  # half of what this module costs; another Python is asked elsewhere
+
     for distribution in package.distributions:
         try:
             return importlib.metadata.version(distribution)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping
-from importlib import resources
+from pathlib import Path
 
 import msgspec
 
@@ -23,7 +23,7 @@ MARK = "d9m:"
 
 def survey_text() -> str:
     """Return the program that looks at a Python and its machine."""
-    return (resources.files("d9m.environment") / "survey.py").read_text("utf-8")
+    return Path(__file__).with_name("survey.py").read_text("utf-8")
 
 
 def installed_in(kb: KnowledgeBase, python: str, variables: Mapping[str, str]) -> Setup:

@@ -122,8 +122,7 @@ def _run(program: list[str] | None, options: RunOptions, request: Request) -> in
     from d9m.environment.interpreter import installed_in
     from d9m.kb.locate import open_knowledge_base
     from d9m.run.interpreter import find_python
-    from d9m.run.plan import RunOptions, environment_for, plan
-    from d9m.run.start import is_inside_run, join_outer
+    from d9m.run.plan import VARIABLE, RunOptions, environment_for, plan
 
     output.one_of("--format", request.format_, FORMATS)
     output.one_of("--scope", options.scope, ("run", "batch"))
@@ -131,7 +130,10 @@ def _run(program: list[str] | None, options: RunOptions, request: Request) -> in
     output.writable(request.out)
     if not program:
         raise UsageError("name the program to run after --", tip="d9m run -- python train.py")
-    if is_inside_run() and not request.explain_only:
+    outer = os.path.join(os.environ.get(VARIABLE, ""), "plan.json")
+    if os.path.isfile(outer) and not request.explain_only:
+        from d9m.run.start import join_outer
+
         if options != RunOptions() or request[:-2] != (False, False, False):
             sys.stderr.write("d9m run: inside another d9m run, whose options apply\n")
         return join_outer(program)

@@ -14,6 +14,9 @@ from d9m.model.advice import Advice
 from d9m.model.records import Scope, Setting
 from d9m.model.settings import PlainValue, Step
 
+VARIABLE = "D9M_RUN"
+"""Names the folder of a run to its processes."""
+
 WARNING = ("warn_only", "true")
 SEVERAL = ("distributed", "true")
 """Facts that an option of the command stands for."""
@@ -110,7 +113,7 @@ def plan(kb: KnowledgeBase, setup: Setup, options: RunOptions, own: Mapping[str,
     if options.ranks:
         setup = msgspec.structs.replace(setup, facts=(*setup.facts, SEVERAL))
     known: Mapping[str, PlainValue] = {
-        name: value for name, value in own.items() if name != "D9M_RUN"
+        name: value for name, value in own.items() if name != VARIABLE
     }
     question = api.understand(kb, setup, None, options.scope, (), [known], fast=options.fast)
     advice = api.answer(kb, question)

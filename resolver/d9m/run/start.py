@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from d9m.run.plan import RunPlan, for_hook
+from d9m.run.plan import VARIABLE, RunPlan, for_hook
 from d9m.run.report import ProgramRun
 from d9m.trace.start import (
     RecordingRequest,
@@ -23,7 +23,6 @@ from d9m.trace.start import (
     wait_for,
 )
 
-VARIABLE = "D9M_RUN"
 HOOK = Path(__file__).with_name("hook")
 
 
@@ -55,11 +54,6 @@ def start(
             environment |= variables(*recording, environment)
         code = wait_for(launch(command, environment, **streams))
         return ProgramRun(as_in_a_shell(code), _notes(Path(folder)))
-
-
-def is_inside_run() -> bool:
-    """Whether an outer `d9m run` is there that sets and reports."""
-    return Path(os.environ.get(VARIABLE, ""), "plan.json").is_file()
 
 
 def join_outer(command: Sequence[str]) -> int:
