@@ -34,7 +34,7 @@ MOST_ROUNDS = 10
 
 
 class ScanCommand(TyperCommand):
-    """`--changed` may stand without a revision, which no option of typer can."""
+    """A command whose `--changed` may come without a revision, which no option of typer allows."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, with_revision(args))

@@ -22,7 +22,7 @@ _SEVERITIES = ("error", "missing", "place")
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
-    """What a project's own file says; the command line wins."""
+    """The project's configuration file; the command line wins."""
 
     file: str = ""
     """Empty: there is none."""

@@ -22,7 +22,7 @@ class Suppressed(msgspec.Struct, frozen=True):
 
 
 class ScanReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scan found, after ignores and the baseline."""
+    """The findings of a scan, after ignores and the baseline."""
 
     schema_version: int
     d9m: Tool
@@ -61,7 +61,7 @@ class ScanOutcome(msgspec.Struct, frozen=True):
     report: ScanReport
     hidden: tuple[Suppressed, ...] = ()
     every: tuple[ScanFinding, ...] = ()
-    """What a baseline of today would hold."""
+    """The findings that a new baseline would hold."""
 
 
 def counts(report: ScanReport) -> dict[str, int]:

@@ -35,7 +35,7 @@ from d9m.scan.workers import read_files
 
 
 class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be scanned, as typed."""
+    """The targets and options of a scan, as typed."""
 
     paths: tuple[str, ...] = ()
     setup: Setup | None = None
@@ -213,7 +213,7 @@ def _paths(request: ScanRequest, configuration: Configuration) -> tuple[str, ...
 
 
 def _setup(request: ScanRequest, configuration: Configuration) -> Setup | None:
-    """What is typed, over what the configuration says."""
+    """Return the typed environment, which wins over the configuration."""
     typed, configured = request.setup, configuration.environment
     if typed is None or configured is None:
         return typed or configured

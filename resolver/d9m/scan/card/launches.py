@@ -65,7 +65,7 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
 
 
 def _given(job: FileFacts, launch: Launch, name: str) -> Made | None:
-    """Return the value that a command gets from its file or of its own; None for none."""
+    """Return the value that a command gets from its file or its own assignments; None for none."""
     line = launch.place.line
     lost = launch.drops is not None and name.startswith(launch.drops)
     if name in launch.variables:

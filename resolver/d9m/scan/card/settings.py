@@ -39,7 +39,7 @@ class SettingState(msgspec.Struct, frozen=True):
 
 
 class ProgramSettings:
-    """What the code and the jobs of one program set."""
+    """The settings of the code and the jobs of one program."""
 
     def __init__(
         self,

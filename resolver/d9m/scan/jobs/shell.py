@@ -16,7 +16,7 @@ from d9m.scan.jobs.words import Word, commands
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?=)")
 _DEFAULT = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
-"""What stands after ``:-``, with expansions in it two deep; of a deeper one no value is read."""
+"""The text after ``:-``, with expansions nested two levels; of a deeper one no value is read."""
 _DECLARATIONS = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _LEADING = frozenset(
     {
@@ -31,7 +31,7 @@ _OPENS, _CLOSES = ("if", "case"), ("fi", "esac")
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What a job file sets and starts, in the order of its lines."""
+    """The settings and launches of a job file, in the order of its lines."""
 
     variables: tuple[EnvironmentWrite, ...] = ()
     launches: tuple[Launch, ...] = ()
@@ -135,7 +135,7 @@ class _Script:
         """How many ``if`` and ``case`` are open."""
 
     def job(self) -> Job:
-        """What was read; an assignment that a later line exports is an export."""
+        """Return the job; an assignment that a later line exports is an export."""
         found: list[EnvironmentWrite] = []
         for variable in self._variables:
             if variable.how == "unexported" and variable.name in self._exported:
@@ -194,7 +194,7 @@ class _Script:
                 self._exported.add(word.text)
 
     def _run(self, assignments: list[Word], rest: list[Word]) -> None:
-        """A command with the variables of its own, before it or in options of its launcher."""
+        """Read a command with its own variables, before it or in options of its launcher."""
         before = len(self._variables)
         for word in assignments:
             self._assign(word, "command")

@@ -20,7 +20,7 @@ _PAIR = re.compile(
     r"(?P<quote>[\"']?)(?P<name>[A-Za-z_]\w*)=(?P<value>.*?)(?P=quote)(?:(?<! ) +#.*)?"
 )
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PYTHONHASHSEED")
-"""What is taken for a variable of the environment wherever it stands."""
+"""A name that is taken for an environment variable anywhere."""
 
 _SCRIPT = frozenset(
     {
@@ -69,7 +69,7 @@ def seed_line(text: str) -> int:
 
 
 def read_yaml(text: str) -> Job:
-    """What a file of pairs, lists and scripts sets and starts, line by line."""
+    """Read the settings and launches of a file of pairs, lists and scripts, line by line."""
     return _Yaml(text).read()
 
 

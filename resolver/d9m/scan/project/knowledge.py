@@ -1,4 +1,4 @@
-"""What follows from the records alone: which settings are switches, and what they need."""
+"""Derive from the records alone which settings are switches, and what they need."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Project:
         return self._surroundings.values()
 
     def around(self, path: str) -> ScanEnvironment:
-        """What holds for a file: what the nearest folder above it states."""
+        """Return the environment of a file: the statements of the nearest folder above it."""
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]
@@ -200,7 +200,7 @@ class Project:
         )
 
     def _may_train(self, package: str) -> bool:
-        """Whether a package is a framework, or has calls of its own that compute gradients."""
+        """Whether a package is a framework, or has calls that compute gradients."""
         own = (marks for marks in self.kb.code.values() if marks.package == package)
         return self.kb.packages[package].kind == "framework" or any(one.trains for one in own)
 

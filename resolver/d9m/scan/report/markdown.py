@@ -48,7 +48,7 @@ def _path(path: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text that Markdown shows as it is."""
+    """Escape a text so that Markdown shows it unchanged."""
     escaped = words.one_line(text).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
     for sign in "`*_[]|#":
         escaped = escaped.replace(sign, f"\\{sign}")

@@ -86,7 +86,7 @@ def check_sentence(program: ScannedProgram, check: CardCheck) -> str:
 
 
 def hidden_line(report: ScanReport) -> str:
-    """What is not shown although it was found; empty where nothing is."""
+    """Return the line about findings that are not shown; empty where there are none."""
     parts: list[str] = []
     if report.suppressed:
         parts.append(f"{plural(report.suppressed, 'finding')} hidden by comments")

@@ -66,7 +66,7 @@ def _unknown_ops(project: Project) -> Iterator[Objection]:
 
 
 def _in_place_of(project: Project, path: str, write: EnvironmentWrite, package: str) -> str:
-    """What does the same in the stated release as a variable does in others."""
+    """Return the setting of the stated release that replaces a variable of other releases."""
     stack = project.questions.world(project.around(path), (package,))
     for setting in project.knowledge.in_place_of(write.name):
         if project.questions.holds(stack, setting.condition):
@@ -114,8 +114,8 @@ def _meant(
 
 
 def _successor(project: Project, path: str, effect: Effect) -> str:
-    """What does the same in the stated release: the same switch, or a seed of the same generator;
-    else whether a newer release has it.
+    """Return the replacement in the stated release: the same switch, or a seed of the same
+    generator; else whether a newer release has it.
     """
     home = project.home(effect.setting)
     stack = project.questions.world(project.around(path), (home,))

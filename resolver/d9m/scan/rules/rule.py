@@ -1,4 +1,4 @@
-"""What a rule is: a code, a reason to read, samples, and a check that yields objections."""
+"""Define a rule: a code, a reason to read, samples, and a check that yields objections."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
     family: Family
     severity: Severity
     title: str
-    """What it finds, in one line."""
+    """The finding, in one line."""
     why: str
-    """What goes wrong, and what to do."""
+    """The problem, and the fix."""
     silent: str = ""
     """When it says nothing."""
     bad: str

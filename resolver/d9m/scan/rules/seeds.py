@@ -57,8 +57,8 @@ def seed_call(project: Project, program: Program, generator: Generator) -> str:
 
 
 def _by_chance(project: Project) -> Iterator[tuple[str, WrittenCall, str, bool]]:
-    """Seeds that differ in every run, each with what is said of it, and whether it surely does: it
-    is no fallback, and nobody shows or keeps it.
+    """Yield seeds that differ in every run, each with a description, and whether it is certain: the
+    seed is no fallback, and is neither shown nor kept.
     """
     vocabulary = project.vocabulary
     chance = vocabulary.marks("chance")

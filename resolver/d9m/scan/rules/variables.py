@@ -16,7 +16,7 @@ from d9m.scan.rules.rule import Objection, ScanCheck, ScanRule, because_of, in_w
 from d9m.scan.spelling import closest_typo
 
 Fault: TypeAlias = tuple[str, str] | tuple[str, str, RelatedSpot]
-"""What is wrong, and what to do about it; perhaps another place that has a part in it."""
+"""The problem, and its fix; perhaps another place that has a part in it."""
 
 PYTHON = "python"
 """The package that reads its variables before any line of a program runs."""
