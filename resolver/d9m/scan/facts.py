@@ -171,6 +171,8 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     assignments: tuple[Assignment, ...] = ()
     variables: tuple[EnvironmentWrite, ...] = ()
     launches: tuple[Launch, ...] = ()
+    sourced: tuple[tuple[str, int], ...] = ()
+    """Scripts whose commands run in it (``source env.sh``), each with its line."""
     orders: tuple[Order, ...] = ()
     called: tuple[tuple[int, str], ...] = ()
     """Scope and last name of each call that no branch decides on."""

@@ -38,6 +38,10 @@ def judge(
         read += facts.path in reached and not facts.unreadable
         if facts.unreadable:
             unreadable.append(UnreadableFile(facts.path, facts.unreadable, facts.path in needed))
+        for line, name, script in project.sourced(facts) if facts.launches else ():
+            if script is None and facts.path in reached:
+                why = f"{facts.path}:{line} sources it, and no file that was read has this name"
+                unreadable.append(UnreadableFile(name, why, needed=True))
     return Scanned(
         d9m=Tool(about.__version__, kb.meta.date),
         root=root,

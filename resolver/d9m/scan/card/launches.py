@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from d9m.scan.card.made import Made
-from d9m.scan.facts import WITHOUT_EFFECT, FileFacts, Launch
+from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts, Launch
+from d9m.scan.finding import Spot
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 
@@ -46,7 +47,7 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
     """Yield where job files set a variable for the program."""
     found: list[Made] = []
     for each in started:
-        made = _given(project.files[each.path], each.launch, name)
+        made = _given(project, project.files[each.path], each.launch, name)
         if made is not None:
             found.append(made)
     for made in found:
@@ -54,7 +55,9 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
             yield made
         else:
             yield msgspec.structs.replace(made, doubt=NOT_EVERYWHERE)
-    used = {each.path for each in started}
+    jobs = [project.files[each.path] for each in started]
+    used = {job.path for job in jobs}
+    used.update(facts.path for job in jobs for _line, _name, facts in project.sourced(job) if facts)
     for path, facts in project.files.items():
         if path in used or facts.kind in ("python", "notebook", "about") or path.startswith("."):
             continue
@@ -64,7 +67,16 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
                 yield Made(write.value, path, write.place.line, doubt)
 
 
-def _given(job: FileFacts, launch: Launch, name: str) -> Made | None:
+def _writes(project: Project, job: FileFacts) -> list[EnvironmentWrite]:
+    """Return the variables of a job and of the scripts that it sources, in order of its lines."""
+    found = [*job.variables]
+    for line, _name, facts in project.sourced(job):
+        for write in facts.variables if facts is not None else ():
+            found.append(msgspec.structs.replace(write, place=Spot(line)))
+    return sorted(found, key=lambda write: write.place.line)
+
+
+def _given(project: Project, job: FileFacts, launch: Launch, name: str) -> Made | None:
     """Return the value that a command gets from its file or its own assignments; None for none."""
     line = launch.place.line
     lost = launch.drops is not None and name.startswith(launch.drops)
@@ -74,7 +86,7 @@ def _given(job: FileFacts, launch: Launch, name: str) -> Made | None:
     in_order = job.kind not in ("docker", "yaml")
     lines = {each.place.line for each in job.launches}
     found: list[Made] = []
-    for write in job.variables:
+    for write in _writes(project, job):
         if write.name != name or write.how in WITHOUT_EFFECT:
             continue
         of_command = write.how in ("command", "job") and job.kind in ("shell", "other")

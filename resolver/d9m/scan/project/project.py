@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
+from d9m.scan.jobs.launch import script_path
 from d9m.scan.notebooks import cell_of
 from d9m.scan.project.effects import Effect, effects
 from d9m.scan.project.knowledge import Knowledge
@@ -19,6 +21,9 @@ from d9m.scan.surroundings.surrounding import ScanEnvironment
 from d9m.scan.vocabulary import Vocabulary
 
 Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
+
+_OUTSIDE = re.compile(r"[~/]|.*\$(?:\w|\{\w+\})|(?:.*/)?(?:de)?activate$")
+"""A script that is sourced and need not be part of the project."""
 
 _OFF = ("false", "0", "none")
 
@@ -96,6 +101,17 @@ class Project:
                 todo += self._modules.imported(facts)
                 todo += launched_files({path: facts}, self.python, self._modules)
         return frozenset(found)
+
+    def sourced(self, job: FileFacts) -> Iterator[tuple[int, str, FileFacts | None]]:
+        """Yield the scripts of the project that a job sources: line, name and facts; None for one
+        that was not read.
+        """
+        for word, line in job.sourced:
+            name = script_path(word)
+            found = [each for path, each in self.files.items() if f"/{path}".endswith(f"/{name}")]
+            yield from ((line, name, each) for each in found)
+            if not found and not _OUTSIDE.match(word):
+                yield line, name, None
 
     def line(self, path: str, number: int) -> str:
         """A line of a file as its reader counts it: in a notebook, in its cell."""
