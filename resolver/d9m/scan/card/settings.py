@@ -94,7 +94,12 @@ class ProgramSettings:
             return SettingState("unknown")
         if setting is not None and setting.default is not None and setting.default == step.value:
             return SettingState("ok")
-        return SettingState("missing")
+        return SettingState("missing", next(self._too_late(step.name), None))
+
+    def _too_late(self, name: str) -> Iterator[Made]:
+        """Yield where code sets a variable that is read only when a process starts."""
+        for effect in self._effects.get(name, ()):
+            yield msgspec.structs.replace(self._made(effect), doubt="is set too late")
 
     def made(self, name: str) -> Iterator[Made]:
         """Yield where a setting is made, by code first."""
