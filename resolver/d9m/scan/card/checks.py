@@ -148,8 +148,8 @@ class CardLines:
                 found.append((path, call, answer))
         return found
 
-    def _generators(self) -> tuple[Generator, ...]:
-        return self._project.knowledge.generators()
+    def _generators(self) -> list[Generator]:
+        return self._project.knowledge.generators
 
     # --- lines of settings ---------------------------------------------------------------
 

@@ -43,7 +43,7 @@ class Project:
         self.files = {facts.path: facts for facts in sorted(files, key=lambda facts: facts.path)}
         self.goal: Goal = goal
         self.entry_points = tuple(entry_points)
-        self.knowledge = Knowledge(kb)
+        self.knowledge = kb.once("scan", lambda: Knowledge(kb))
         self.questions = Questions(kb)
         self.vocabulary = Vocabulary(kb)
         self._surroundings = surroundings
@@ -230,12 +230,12 @@ class Project:
 
     def turns_on(self, setting: str, value: str | None) -> bool:
         """Whether a setting is a deterministic switch, and a value turns it on."""
-        switch = self.knowledge.switches().get(setting)
+        switch = self.knowledge.switches.get(setting)
         if switch is None:
             return False
         if self.kb.settings[setting].kind != "env":
             return (value or "").lower() not in _OFF
-        wanted = next(turn.to for turn in switch[1].settings if turn.set == setting)
+        wanted = next(turn.to for turn in switch.settings if turn.set == setting)
         return any(flag in (value or "").lower().split() for flag in wanted)
 
     # --- variables ---------------------------------------------------------------------

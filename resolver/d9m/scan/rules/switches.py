@@ -24,7 +24,7 @@ def runs_before(one: Positioned, other: Positioned) -> bool:
 
 def _asks(project: Project, effect: Effect) -> bool:
     """Whether a line asks for determinism: it gives a setting the True that a solution wants."""
-    return effect.value == "True" and "True" in project.knowledge.wanted().get(effect.setting, ())
+    return effect.value == "True" and "True" in project.knowledge.wanted.get(effect.setting, ())
 
 
 # --- benchmark-on ----------------------------------------------------------------------
@@ -35,7 +35,7 @@ def _check_benchmark(project: Project) -> Iterator[Objection]:
     for program in (*project.programs, *map(project.alone, project.python)):
         world = project.world_of(program)
         made = [one for one in program.effects if project.is_made(world, one)]
-        timed = [one for one in made if one.setting in project.knowledge.timed()]
+        timed = [one for one in made if one.setting in project.knowledge.timed]
         asking = [one for one in made if _asks(project, one)] if timed else []
         for effect in timed:
             if effect.value != "True" or (effect.path, effect.place) in spoken:
@@ -256,7 +256,7 @@ def _check_seedless(project: Project) -> Iterator[Objection]:
     for program in project.programs:
         settings = {effect.setting for effect in program.effects}
         for switch in program.effects:
-            for generator in project.knowledge.generators():
+            for generator in project.knowledge.generators:
                 if switch.setting not in generator.marks.seed_needed_by or switch.arms:
                     continue
                 if settings & generator.settings or (switch.path, switch.place) in spoken:
