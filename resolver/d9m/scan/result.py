@@ -41,12 +41,8 @@ class ScanReport(msgspec.Struct, frozen=True, kw_only=True):
     gone: list[str] = []
     """Entries of the baseline that nothing fits any more: code and path."""
     contradictions: list[Contradiction] = []
-    beyond: list[str] = []
-    """Stated releases that are newer than the records."""
-    before: list[str] = []
-    """Stated releases that are older than the records."""
-    unlisted: list[str] = []
-    """Which files state releases or images that no record has."""
+    unknown_releases: list[str] = []
+    """A sentence for each stated release or image of which nothing is known."""
     files: FilesRead
     nothing: str = ""
     """Why no file was scanned; empty if any was."""

@@ -130,9 +130,7 @@ def _judged(
         known=len(known),
         gone=[f"{entry.code} {entry.path}" for entry in gone],
         contradictions=contradictions,
-        beyond=_beyond(kb, scanned),
-        before=_before(kb, scanned),
-        unlisted=_unlisted(kb, reads, scanned),
+        unknown_releases=_unknown_releases(kb, reads, scanned),
         files=files,
         nothing=nothing,
         did_nothing=bool(nothing) and not is_unchanged,
@@ -329,60 +327,39 @@ def _decides(kind: Kind | None, why: str) -> bool:
     return kind not in ("python", "notebook")
 
 
-def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
-    """Releases that the project states and that are newer than all that the records know."""
-    found: set[str] = set()
-    for name, version in _stated(scanned):
-        released = kb.releases(name)
-        if is_before_all(version, released):
-            continue
-        if candidates(name, version, released).how == "newer":
-            found.add(f"{name} {version}")
-    return sorted(found)
-
-
-def _before(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
-    """Releases that the project states and that are older than all that the records know."""
-    found: set[str] = set()
-    for name, version in _stated(scanned):
-        if is_before_all(version, kb.releases(name)):
-            found.add(f"{name} {version}")
-    return sorted(found)
-
-
-def _unlisted(kb: KnowledgeBase, reads: Sequence[FileRead], scanned: Scanned) -> list[str]:
-    """Releases and images that files state and that no record has, where nothing else states
-    exactly which release counts.
+def _unknown_releases(kb: KnowledgeBase, reads: Sequence[FileRead], scanned: Scanned) -> list[str]:
+    """Return a sentence for each stated release of which nothing is known. Those that no record has
+    count where nothing else states exactly which release is meant.
     """
+    found: set[str] = set()
     open_: set[str] = set()
     for environment in scanned.environments:
         for name, package in environment.packages.items():
             if package.how in ("assumed", "range"):
                 open_.add(name)
-    found: list[str] = []
+            if package.version is not None and package.how != "assumed":
+                age = _age(kb, name, package.version)
+                if age in ("older", "newer"):
+                    release = f"{name} {package.version} is {age} than the records"
+                    found.add(f"{release}: not verified for this release.")
+    unlisted: list[str] = []
     for read in reads:
         path = read.facts.path
         for stated in read.versions.packages:
-            name = kb.distribution(stated.name)
-            if name in open_ and stated.version and not _is_listed(kb, name, stated.version):
-                found.append(f"{path}:{stated.line} states {name} {stated.version}")
+            name, version = kb.distribution(stated.name), stated.version
+            if name in open_ and version and _age(kb, name, version) == "unlisted":
+                unlisted.append(f"{path}:{stated.line} states {name} {version}")
         for image in read.versions.images:
             if not open_.isdisjoint(VERSION_OPTIONS) and is_unlisted(kb, image.reference):
-                found.append(f"{path}:{image.line} states {image.reference}")
-    return found
+                unlisted.append(f"{path}:{image.line} states {image.reference}")
+    return [*sorted(found), *(f"{statement}, which no record has." for statement in unlisted)]
 
 
-def _is_listed(kb: KnowledgeBase, name: str, version: str) -> bool:
+def _age(kb: KnowledgeBase, name: str, version: str) -> str:
     released = kb.releases(name)
+    if is_before_all(version, released):
+        return "older"
     try:
-        candidates(name, version, released)
+        return "newer" if candidates(name, version, released).how == "newer" else "listed"
     except UsageError:
-        return is_before_all(version, released)
-    return True
-
-
-def _stated(scanned: Scanned) -> Iterator[tuple[str, str]]:
-    for environment in scanned.environments:
-        for name, package in environment.packages.items():
-            if package.version is not None and package.how != "assumed":
-                yield name, package.version
+        return "unlisted"
