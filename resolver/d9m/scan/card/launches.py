@@ -47,7 +47,7 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
     """Yield where job files set a variable for the program."""
     found: list[Made] = []
     for each in started:
-        made = _given(project, project.files[each.path], each.launch, name)
+        made = given(project, project.files[each.path], each.launch, name)
         if made is not None:
             found.append(made)
     for made in found:
@@ -76,7 +76,7 @@ def _writes(project: Project, job: FileFacts) -> list[EnvironmentWrite]:
     return sorted(found, key=lambda write: write.place.line)
 
 
-def _given(project: Project, job: FileFacts, launch: Launch, name: str) -> Made | None:
+def given(project: Project, job: FileFacts, launch: Launch, name: str) -> Made | None:
     """Return the value that a command gets from its file or its own assignments; None for none."""
     line = launch.place.line
     lost = launch.drops is not None and name.startswith(launch.drops)

@@ -8,9 +8,9 @@ from typing import TypeAlias
 from d9m.errors import quote
 from d9m.model.records import Setting
 from d9m.model.when import parse
+from d9m.scan.card.launches import given
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, Launch
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
-from d9m.scan.project.programs import given
 from d9m.scan.project.project import Project
 from d9m.scan.rules.rule import Objection, ScanCheck, ScanRule, because_of, in_words
 from d9m.scan.spelling import closest_typo
@@ -288,9 +288,9 @@ def _list_overwritten(
     ]
     for program in project.programs:
         for job, launch in program.launches if path in program.files else ():
-            value = given(project.files[job], launch).get(write.name)
-            if value is not None:
-                before.append((job, value.place.line, value.value))
+            value = given(project, project.files[job], launch, write.name)
+            if value is not None and not value.doubt:
+                before.append((job, value.line, value.value))
     for where, line, value in before:
         lost = {*(value or "").split(setting.list_)} - {"", *write.value.split(setting.list_)}
         if lost:
