@@ -71,7 +71,7 @@ def server(root: Path) -> MCPServer:
 
     @reads
     async def explain(text: str, packages: dict[str, str] | None = None) -> str:
-        """What an error message, a warning, a log or a complaint is about, and what to do."""
+        """Explain an error message, a warning, a log or a complaint, and what to do."""
         return await _answer(["explain", *_with(packages or {})], text)
 
     @reads
@@ -90,13 +90,13 @@ def server(root: Path) -> MCPServer:
     async def diff_releases(
         package: str, from_release: str, to_release: str, ops: list[str] | None = None
     ) -> str:
-        """What changes for ops between two releases of a package."""
+        """Compare two releases of a package: what changes for ops."""
         between = f"--diff={from_release}..{to_release}"
         return await _answer(["advise", f"--with={package}", between, *_ops(ops)])
 
     @reads
     async def compare_recordings(a: str, b: str) -> str:
-        """What differs first between two recordings of d9m trace, and why."""
+        """Compare two recordings of d9m trace: what differs first, and why."""
         return await _answer(["diff", "--", _inside(root, a), _inside(root, b)])
 
     @served.prompt()
