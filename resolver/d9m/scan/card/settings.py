@@ -11,10 +11,10 @@ from d9m.model.settings import Step
 from d9m.model.signatures import arguments
 from d9m.scan.card.certain import CertainCode
 from d9m.scan.card.launches import NOT_EVERYWHERE, ProgramStart, set_by_jobs
-from d9m.scan.card.made import Made
 from d9m.scan.card_line import WORST_FIRST, Status
 from d9m.scan.facts import BY_PROCESS
 from d9m.scan.project.effects import Effect
+from d9m.scan.project.made import Made
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack

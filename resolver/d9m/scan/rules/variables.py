@@ -9,9 +9,9 @@ from d9m.errors import quote
 from d9m.model.records import Setting
 from d9m.model.when import parse
 from d9m.render.phrases import join
-from d9m.scan.card.launches import given
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, Launch
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
+from d9m.scan.project.job_variables import given
 from d9m.scan.project.project import Project
 from d9m.scan.rules.rule import Objection, ScanCheck, ScanRule, because_of
 from d9m.scan.spelling import closest_typo
