@@ -268,7 +268,14 @@ class Existing(msgspec.Struct, frozen=True):
     name: str
     value: str
     status: Literal[
-        "needed", "harmless", "no-effect", "contradictory", "forbidden", "invalid", "misspelt"
+        "needed",
+        "harmless",
+        "no-effect",
+        "contradictory",
+        "forbidden",
+        "invalid",
+        "misspelt",
+        "unknown",
     ]
     why: str
     evidence: list[Citation] = []

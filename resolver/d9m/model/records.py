@@ -257,6 +257,16 @@ class Solution(Conditional, frozen=True, kw_only=True):
     references: list[str] = []
 
 
+class SpellingRule(Conditional, frozen=True, kw_only=True):
+    """How a program reads the text of a setting, from its source."""
+
+    same: dict[str, str] = {}
+    """Text -> the value that it stands for: ``true`` -> ``1``; empty for a flag without a value."""
+    ignores_case: bool = False
+    when: When = {}
+    """Where it reads like that."""
+
+
 class Setting(Conditional, frozen=True, kw_only=True):
     """One setting: what is true of it wherever it is made."""
 
@@ -291,10 +301,16 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """The setting that was meant."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
+    separators: str | None = None
+    """Characters between the words of a value: each word is one of `accepts`, or a number."""
+    reading: list[SpellingRule] = []
+    """Other spellings of its values; the first one whose `when` holds counts."""
     needs: dict[str, str] = {}
     """Settings without these values of which this one has no effect."""
     refuses: list[str] = []
     """Values that undo what it is set for: ``PYTHONHASHSEED=random``."""
+    refuses_in: When = {}
+    """Where they undo it, if not everywhere that it is read."""
     default: str | None = None
     """Its value where nothing sets it, in every release that reads it."""
     decides: dict[str, dict[str, str]] = {}

@@ -9,6 +9,7 @@ from d9m.errors import quote
 from d9m.model.records import Setting
 from d9m.model.when import parse
 from d9m.render.phrases import join
+from d9m.resolve import values
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, Launch
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
 from d9m.scan.project.job_variables import given
@@ -195,13 +196,10 @@ PLACEBO_VARIABLE = ScanRule(
 
 
 def _value_fault(setting: Setting, value: str) -> str | None:
-    if value in setting.refuses:
+    if values.spelled(setting, value) in setting.refuses and not setting.refuses_in:
         return "With that value, results differ between runs."
-    if setting.accepts and value.lower() not in map(str.lower, setting.accepts):
-        *others, last = setting.accepts
-        accepted = f"{', '.join(others)} or {last}" if others else last
-        return f"It accepts {accepted}."
-    return None if setting.takes_number(value) else f"It must be {setting.number_wanted()}."
+    fault = values.fault(setting, value)
+    return f"It {fault}." if fault else None
 
 
 def _refused(
@@ -215,7 +213,8 @@ def _refused(
         workaround = f"{write.name}={setting.accepts[0] if setting.accepts else '0'}"
         yield f"{write.name} is set to {quote(write.value)}. {fault}", workaround
     for switched, by, refused in _needed_by_switches(project, write.name):
-        if write.value not in refused and _value_fault(setting, write.value) is None:
+        value = values.spelled(setting, write.value)
+        if value not in refused and _value_fault(setting, write.value) is None:
             related = RelatedSpot(switched, by, "switched on here")
             what = f"The switch refuses {write.name}={write.value}: ops that need it raise an error"
             yield f"{what}, or warn.", f"{write.name}={refused[0]}", related
