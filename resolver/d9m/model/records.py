@@ -253,8 +253,15 @@ class Solution(Conditional, frozen=True, kw_only=True):
     """Good to know rather than a warning: what replaces it, what it includes."""
     cautions: list[Caution] = []
     costs: list[Cost] = []
+    warns: When | None = None
+    """Where a call that it refuses goes on with a warning."""
     evidence: list[Evidence]
     references: list[str] = []
+
+    @functools.cached_property
+    def warns_where(self) -> Condition:
+        """Its `warns`, parsed when first asked for."""
+        return Condition(()) if self.warns is None else parse(self.warns)
 
 
 class SpellingRule(Conditional, frozen=True, kw_only=True):
