@@ -533,6 +533,10 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Names in a conda environment, where they are others than on PyPI."""
     imports: list[str] = []
     """Import names: ``tensorflow``."""
+    begun: list[str] = []
+    """Dotted names that hold something, or return true when called, once it has computed: a setting
+    that is read at first use comes too late then.
+    """
     image: str | None = None
     """Public name of an image family: ``ngc-tensorflow``."""
     repository: str | None = None
