@@ -23,6 +23,8 @@ class SettingsDiff:
         self._a, self._b = _Side(a), _Side(b)
         self.differences = _differences(_settings(a.header), _settings(b.header), None)
         """In the order in which they began."""
+        if a.header.versions and b.header.versions:
+            self.differences += _differences(_versions(a.header), _versions(b.header), None)
         self._shared = [(0, _shared(self._a.now, self._b.now))]
 
     def see(self, at: Matched) -> None:
@@ -89,10 +91,16 @@ def _settings(header: StreamHeader) -> Settings:
         **header.packages,
         "device": header.device,
         "gpu": header.gpu,
+        "CPU": header.cpu,
+        "instruction set": header.instructions,
         "PYTHONHASHSEED": header.hashseed,
         **header.env,
         **_program(header),
     }
+
+
+def _versions(header: StreamHeader) -> Settings:
+    return {name: text for name, text in header.versions.items() if name not in header.packages}
 
 
 def _program(said: StreamHeader | ChangedSettings) -> Settings:

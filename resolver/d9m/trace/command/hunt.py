@@ -82,6 +82,9 @@ def command(
             "--replay/--no-replay", help="Call the first op that differs many times, alone."
         ),
     ] = True,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Apply each fix that is found and hunt on.")
+    ] = False,
     step_by: recorded_program.StepBy = STEP_BY,
     compiled: recorded_program.Compiled = COMPILED,
     max_size: recorded_program.MaxSize = MOST,
@@ -103,18 +106,33 @@ def command(
     request = recorded_program.request(steps or str(STEPS), step_by, compiled, max_size)
     first = _split(before)
     from d9m.trace.cause_advice import with_advice
-    from d9m.trace.findings import exit_code
+    from d9m.trace.findings import CauseFix, exit_code
+    from d9m.trace.fixing import fixed
     from d9m.trace.hunt import Hunt, HuntLimits
     from d9m.trace.report.text import FindingsView
     from d9m.trace.settings_made import MadeSettings, made
+    from d9m.trace.trials import Trials
 
     kb = open_knowledge_base()
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
     limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
     runner = _runner(program, settings, first, format_ != "text" and out is None)
-    hunt = Hunt(runner, place.path, _to_the_last(request), limits, kb.meta.date, _on_progress)
+    request = _to_the_last(request)
     again = _again(steps, step_by, compiled, max_size, before, set_)
+    hunts: list[Hunt] = []
+
+    def begin(base: CauseFix, limits: HuntLimits) -> Hunt:
+        path = place.path / f"fix-{len(hunts)}" if hunts else place.path
+        based = msgspec.structs.replace(request, env=base.env, python=tuple(base.python))
+        hunts.append(Hunt(runner, path, based, limits, kb.meta.date, _on_progress))
+        return hunts[-1]
+
+    def answer(hunt: Hunt, base: CauseFix, proves: bool) -> Findings:
+        found = with_advice(kb, hunt.found())
+        if replay:
+            found = hunt.replayed(found, _replayer(kb, settings, program, keep is not None))
+        return Trials(hunt, _advised(kb, program), base).explained(found, proves)
 
     def report(found: Findings) -> None:
         shown = shlex.join(masked(program))
@@ -123,13 +141,12 @@ def command(
 
     found = None
     try:
-        found = with_advice(kb, hunt.found())
-        if replay:
-            found = hunt.replayed(found, _replayer(kb, settings, program, keep is not None))
+        once = None if fix else begin(CauseFix(), limits)
+        found = fixed(begin, answer, limits) if once is None else answer(once, CauseFix(), True)
         report(found)
         code = exit_code(found)
     except KeyboardInterrupt:
-        known = hunt.so_far()
+        known = hunts[-1].so_far() if hunts else None
         if known is None:
             _on_progress("interrupted before two runs could be compared")
         else:
@@ -202,7 +219,8 @@ def _runner(
     def run(path: Path, request: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         if before:
             _run_before(before)
-        request = msgspec.structs.replace(request, python=settings.python)
+        python = tuple(dict.fromkeys([*settings.python, *request.python]))
+        request = msgspec.structs.replace(request, python=python)
         return start(
             program,
             path,
@@ -215,18 +233,28 @@ def _runner(
     return run
 
 
+def _advised(kb: KnowledgeBase, program: Sequence[str]) -> Callable[[Cause], MadeSettings | None]:
+    """Return the settings that are advised for a cause, where they can be made from outside."""
+    from d9m.trace.settings_made import made
+
+    def advised(cause: Cause) -> MadeSettings | None:
+        if cause.advice is None or not cause.advice.solutions or cause.advice.already:
+            return None
+        with contextlib.suppress(UsageError):
+            return made(kb, cause.advice.solutions, program)
+        return None
+
+    return advised
+
+
 def _replayer(
     kb: KnowledgeBase, settings: MadeSettings, program: Sequence[str], keep: bool
 ) -> Replays:
     from d9m.trace.replay import replayed
-    from d9m.trace.settings_made import made
 
     def replay(place: Path, cause: Cause, seconds: float) -> Replay | ReplayFailure:
-        advised = None
-        if cause.advice is not None and cause.advice.solutions and not cause.advice.already:
-            with contextlib.suppress(UsageError):
-                fix = made(kb, cause.advice.solutions, program)
-                advised = fix.env, fix.python
+        fix = _advised(kb, program)(cause)
+        advised = None if fix is None else (fix.env, fix.python)
         found = replayed(place, settings.env, advised, seconds)
         if not keep:
             shutil.rmtree(place, ignore_errors=True)
