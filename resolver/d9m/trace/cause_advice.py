@@ -59,9 +59,8 @@ def with_advice(kb: KnowledgeBase, found: Findings) -> Findings:
 
 
 def _resumed(found: Findings, cause: Cause) -> Cause:
-    """A cause with what to read of checkpoints, if one of two commands went on with one."""
-    a, b = found.runs
-    if cause.kind != "generator" or a.command == b.command:
+    """A cause with what to read of checkpoints, if one run went on with one."""
+    if cause.kind != "generator" or found.resumed_after is None:
         return cause
     return msgspec.structs.replace(cause, records=["checkpoint-and-resume"])
 

@@ -167,6 +167,9 @@ class DiffWalker:
         differs.
         """
         a, b = (placed.record if placed else None for placed in (fork.a, fork.b))
+        does = {"A": (a, self._stream), "B": (b, self._other)}.get(fork.more or "")
+        if does is not None and isinstance(does[0], CalledOp):
+            return "structure", does[1].sites[does[0].site]
         if not isinstance(a, CalledOp) or not isinstance(b, CalledOp):
             return "structure", None
         site, its_site = self._stream.sites[a.site], self._other.sites[b.site]

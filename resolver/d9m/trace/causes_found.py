@@ -11,10 +11,8 @@ from d9m.trace.draws import UNSEEDED
 from d9m.trace.findings import Cause, Descendant, Reach, SourceLine
 from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
+from d9m.trace.settings_differ import is_rate
 from d9m.trace.stream_records import PRIMITIVE, Site, named_arguments
-
-RATE = "learning rate"
-"""How a setting's name begins that is one."""
 
 MOST_DESCENDANTS = 500
 """Places of ops that differ because of a cause; all ops are counted."""
@@ -269,11 +267,6 @@ def _with_rates(processes: Sequence[ComparedProcess], matter: Sequence[Cause]) -
     after = [each for at, each in enumerate(kept[place:], place) if at not in given]
     after = [each for each in after if each.kind != "state"]
     return [*before, cause, *after]
-
-
-def is_rate(name: str) -> bool:
-    """Whether a setting is the learning rate of an optimizer."""
-    return name.startswith(RATE)
 
 
 def _of_optimizer(cause: Cause) -> bool:

@@ -119,7 +119,8 @@ class Origin(msgspec.Struct, frozen=True):
     in a pair of runs, the cause was gone.
     """
 
-    kind: OriginKind
+    kinds: list[OriginKind]
+    """More than one where only all of them together were seen to matter."""
     calls: list[str] = []
     """Functions that the program calls for it, each with its line."""
     lines: list[SourceLine] = []
@@ -341,6 +342,10 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     stages: list[Stage] = []
     bound: NoDifferenceBound | None = None
     fixes: list[AppliedFix] = []
+    resumed_after: int | None = None
+    """The step of the first run after which the second goes on."""
+    lacks: list[str] = []
+    """What the second run, which goes on with a checkpoint of the first, did not get from it."""
 
 
 def exit_code(found: Findings) -> ExitCode:

@@ -65,6 +65,8 @@ class HuntLimits(msgspec.Struct, frozen=True):
     runs: int | None = None
     """Of all stages together. As many are compared step by step, as long as they are equal."""
     seconds: float | None = None
+    most: int = MOST
+    """Where `runs` says nothing."""
     fewest: int = FEWEST
     """That are compared step by step, as long as they are equal."""
     until_found: bool = False
@@ -363,7 +365,7 @@ class Hunt:
         return self._limits.seconds - (time.monotonic() - self._began)
 
     def _may_run(self, runs: int) -> bool:
-        limit = self._limits.runs or MOST
+        limit = self._limits.runs or self._limits.most
         late = self._seconds_left() < 0
         endless = self._limits.until_found and self._limits.runs is None
         return not late and (endless or self._count + runs <= max(limit, FEWEST))

@@ -10,6 +10,9 @@ from d9m.trace.findings import SettingDifference
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import ChangedSettings, Plain, StreamHeader
 
+RATE = "learning rate"
+"""How the name begins of a setting that is one."""
+
 Settings: TypeAlias = Mapping[str, str | None]
 """Name -> value; None: not set."""
 
@@ -79,8 +82,11 @@ def _shared(mine: Settings, its: Settings) -> dict[str, str]:
 def _differences(mine: Settings, its: Settings, step: int | None) -> list[SettingDifference]:
     found: list[SettingDifference] = []
     for name in {**mine, **its}:
-        if mine.get(name) != its.get(name):
-            found.append(SettingDifference(name, mine.get(name), its.get(name), step))
+        one, other = mine.get(name), its.get(name)
+        if is_rate(name) and None in (one, other):
+            continue  # its optimizer has not stepped yet
+        if one != other:
+            found.append(SettingDifference(name, one, other, step))
     return found
 
 
@@ -111,3 +117,8 @@ def _program(said: StreamHeader | ChangedSettings) -> Settings:
 
 def _text(value: Plain) -> str | None:
     return None if value is None else str(value)
+
+
+def is_rate(name: str) -> bool:
+    """Whether a setting is the learning rate of an optimizer."""
+    return name.startswith(RATE)

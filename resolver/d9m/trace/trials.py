@@ -35,13 +35,6 @@ SET: Mapping[OriginKind, CauseFix] = {
 }
 """Origins that settings remove, from outside of the program."""
 
-TITLES: Mapping[OriginKind, str] = {
-    "clock": "with a fixed clock",
-    "pid": "with a fixed process id",
-    "entropy": "with fixed entropy",
-    "addresses": "with fixed addresses",
-}
-
 Advised = Callable[[Cause], MadeSettings | None]
 """Returns the settings of the solutions that are advised; None: nothing can be set from outside."""
 
@@ -84,16 +77,16 @@ class Trials:
             if not self._hunt.may_try(1):
                 return cause
             noted = calls(self._record(CauseFix(), (), "notes calls that vary"))
-        for kind in hypotheses(cause, noted, _pids(paths)):
-            fix = SET.get(kind)
-            held = () if fix else (kind,)
-            tried = fix or (SET["hash"] if kind == "addresses" else CauseFix())
-            if kind == "hash" and _has_hashseed(paths):
+        for kinds in hypotheses(cause, noted, _pids(paths)):
+            fix = SET.get(kinds[0])
+            held = () if fix else tuple(kinds)
+            tried = fix or (SET["hash"] if kinds == ["addresses"] else CauseFix())
+            if kinds == ["hash"] and _has_hashseed(paths):
                 continue
-            title = TITLES.get(kind) or f"with {' '.join(shown(tried))}"
+            title = f"with {' '.join(shown(fix))}" if fix else f"with fixed {' and '.join(kinds)}"
             if self._is_gone(cause, found, tried, held, title):
-                functions, lines = origin_lines(noted, kind, cause)
-                origin = Origin(kind, functions, lines)
+                functions, lines = origin_lines(noted, kinds, cause)
+                origin = Origin(kinds, functions, lines)
                 return msgspec.structs.replace(cause, origin=origin, fix=fix)
         return cause
 

@@ -19,6 +19,8 @@ YEARS = 40 * 365 * DAY
 UNITS = (1, 10**3, 10**6, 10**9)
 """Of a clock, in a second."""
 MOST_LINES = 3
+CALLED: tuple[OriginKind, ...] = ("clock", "pid", "entropy")
+DRAWN: tuple[OriginKind, ...] = ("random", "numpy.random")
 
 
 class VaryingCall(msgspec.Struct, frozen=True, array_like=True):
@@ -81,15 +83,18 @@ def is_by_chance(seed: str | None) -> bool:
 
 
 def origin_lines(
-    found: Sequence[VaryingCall], kind: str, cause: Cause
+    found: Sequence[VaryingCall], kinds: Sequence[str], cause: Cause
 ) -> tuple[list[str], list[SourceLine]]:
-    """Return the functions of this kind and their lines; those whose value is the cause's first,
+    """Return the functions of these kinds and their lines; those whose value is the cause's first,
     and if there is one, it alone.
     """
-    of_kind = [call for call in found if call.kind == kind and call.lines]
+    of_kind = [call for call in found if call.kind.removeprefix("draw ") in kinds and call.lines]
     exact = [call for call in of_kind if _is_value(call.value, cause)]
     places: dict[tuple[str, int, str], str] = {}
-    for call in exact or of_kind:
+    wanted = exact or of_kind
+    if set(kinds) <= {"clock", "pid", "entropy"}:
+        wanted.reverse()  # the last call before the difference leads
+    for call in wanted:
         places.setdefault(call.lines[0], call.function)
     lines = [SourceLine(*line) for line in places][:MOST_LINES]
     return list(places.values())[:MOST_LINES], lines
@@ -97,17 +102,22 @@ def origin_lines(
 
 def hypotheses(
     cause: Cause, found: Sequence[VaryingCall], pids: Sequence[int | None]
-) -> list[OriginKind]:
-    """Return what a cause may come from, the most likely first."""
+) -> list[list[OriginKind]]:
+    """Return what a cause may come from, the most likely first; all calls together after each."""
     kinds = list(dict.fromkeys(call.kind for call in found))
     seeded = {call.function.rpartition(".")[0] for call in found if call.kind == "seed"}
-    said = [kind for kind in ("clock", "pid", "entropy") if kind in kinds]
+    called: list[OriginKind] = [kind for kind in CALLED if kind in kinds]
+    first: list[OriginKind] = []
+    last: list[OriginKind] = []
     if cause.kind == "seed":
-        like = looks_like(cause.a, cause.b, pids)
-        unseeded = ["torch"] if "torch" not in seeded and is_by_chance(cause.a) else []
-        return sorted([*unseeded, *said], key=lambda kind: kind != like)  # pyright: ignore
-    drawn = [kind[5:] for kind in kinds if kind.startswith("draw ") and kind[5:] not in seeded]
-    return [*drawn, *said, "hash", "addresses"]  # pyright: ignore
+        called.sort(key=lambda kind: kind != looks_like(cause.a, cause.b, pids))
+        first = ["torch"] if "torch" not in seeded and is_by_chance(cause.a) else []
+    else:
+        first = [name for name in DRAWN if f"draw {name}" in kinds and name not in seeded]
+        last = ["hash", "addresses"]
+    alone: list[list[OriginKind]] = [[kind] for kind in [*first, *called]]
+    together = [called] if len(called) > 1 else []
+    return alone + together + [[kind] for kind in last]
 
 
 def _number(value: str | None) -> float | None:

@@ -19,6 +19,7 @@ from d9m.errors import UsageError, quote
 from d9m.kb.locate import open_knowledge_base
 from d9m.trace.command import program as recorded_program
 from d9m.trace.command.diff import FORMATS, rendered
+from d9m.trace.command.two import Commands, command_or_recording
 from d9m.trace.inject._d9m_recorder.core.private import masked
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ def register(app: typer.Typer) -> None:
 
 def command(
     program: recorded_program.Program = None,
+    a: Annotated[
+        str | None,
+        typer.Option("--a", metavar="COMMAND", help="Compare two commands; or a recording's RUN."),
+    ] = None,
+    b: Annotated[
+        str | None, typer.Option("--b", metavar="COMMAND", help="The other command.")
+    ] = None,
     steps: Annotated[
         str | None,
         typer.Option(
@@ -102,7 +110,13 @@ def command(
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
-    program = recorded_program.required(program, "d9m hunt -- python train.py")
+    two = a is not None or b is not None
+    if two and (program or set_ or fix or runs or until_found):
+        raise UsageError(
+            "--a and --b are run once each, without --set, --fix, --runs or -- COMMAND"
+        )
+    sides = [command_or_recording(*side) for side in (("--a", a), ("--b", b))] if two else []
+    program = [] if two else recorded_program.required(program, "d9m hunt -- python train.py")
     request = recorded_program.request(steps or str(STEPS), step_by, compiled, max_size)
     first = _split(before)
     from d9m.trace.cause_advice import with_advice
@@ -117,8 +131,9 @@ def command(
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
     limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
-    runner = _runner(program, settings, first, format_ != "text" and out is None)
+    to_stderr = format_ != "text" and out is None
     request = _to_the_last(request)
+    runner = _runner(program, settings, first, to_stderr)
     again = _again(steps, step_by, compiled, max_size, before, set_)
     hunts: list[Hunt] = []
 
@@ -134,6 +149,14 @@ def command(
             found = hunt.replayed(found, _replayer(kb, settings, program, keep is not None))
         return Trials(hunt, _advised(kb, program), base).explained(found, proves)
 
+    def compared() -> Findings:
+        commands = Commands(
+            sides[0], sides[1], lambda words: _runner(words, settings, first, to_stderr)
+        )
+        return with_advice(
+            kb, commands.compared(place.path, request, limits, kb.meta.date, _on_progress)
+        )
+
     def report(found: Findings) -> None:
         shown = shlex.join(masked(program))
         view = FindingsView(found, kb, everything, shown, output.width(out), again)
@@ -141,8 +164,11 @@ def command(
 
     found = None
     try:
-        once = None if fix else begin(CauseFix(), limits)
-        found = fixed(begin, answer, limits) if once is None else answer(once, CauseFix(), True)
+        if two:
+            found = compared()
+        else:
+            once = None if fix else begin(CauseFix(), limits)
+            found = fixed(begin, answer, limits) if once is None else answer(once, CauseFix(), True)
         report(found)
         code = exit_code(found)
     except KeyboardInterrupt:

@@ -48,7 +48,8 @@ def origin(cause: Cause) -> str:
         return ""
     named = [f"{call}() at {shown_line(line)}" for call, line in zip(found.calls, found.lines)]
     lead = f"{join(named)}: " if named else ""
-    return f"{lead}with {_ORIGINS[found.kind]}, a pair of runs does not differ here"
+    held = join([_ORIGINS[kind] for kind in found.kinds])
+    return f"{lead}with {held}, a pair of runs does not differ here"
 
 
 def shown_line(line: SourceLine) -> str:
@@ -60,10 +61,10 @@ def edit(cause: Cause) -> str:
     if cause.fix is not None:
         return ""
     found = cause.origin
-    if found is not None and found.kind in _INSTEAD:
+    if found is not None and found.kinds[0] in _INSTEAD:
         calls = join([f"{call}()" for call in dict.fromkeys(found.calls)], "or")
         lines = [shown_line(line) for line in found.lines] or _own_lines(cause)
-        return _at(lines[:1], _INSTEAD[found.kind].format(calls=calls or "it"))
+        return _at(lines[:1], _INSTEAD[found.kinds[0]].format(calls=calls or "it"))
     if cause.kind == "seed" and cause.records:
         return ""
     text = _EDITS.get(cause.kind)

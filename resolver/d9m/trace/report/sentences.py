@@ -15,6 +15,7 @@ from d9m.trace.findings import (
     Reach,
     RecordedRun,
 )
+from d9m.trace.settings_differ import is_rate
 from d9m.trace.stream_records import JITTED
 from d9m.trace.varying_calls import looks_like
 
@@ -78,7 +79,7 @@ def sentence(found: Findings, cause: Cause) -> str:
             return _error(found, cause)
         case "state":
             return _state(found, cause)
-        case "seed" if cause.origin is not None and cause.origin.kind == "torch":
+        case "seed" if cause.origin is not None and cause.origin.kinds == ["torch"]:
             text = "{op} draws random numbers, and nothing seeded the generator."
         case "seed" if cause.a == cause.b:
             text = "{op} draws random numbers, and no seed is set."
@@ -95,8 +96,9 @@ def sentence(found: Findings, cause: Cause) -> str:
     made = f" (allocated at {cause.made.file}:{cause.made.line})" if cause.made else ""
     values = {"op": plain(cause.op), "argument": cause.argument, "a": cause.a, "b": cause.b}
     like = looks_like(cause.a, cause.b)
-    if cause.origin is not None or like is not None:
-        text = f"{text[:-1]}{_LIKE.get(cause.origin.kind if cause.origin else like or '', '')}."
+    kind = cause.origin.kinds[0] if cause.origin else like
+    if kind is not None:
+        text = f"{text[:-1]}{_LIKE.get(kind, '')}."
     return text.format(step=cause.step, made=made, **values)
 
 
@@ -120,7 +122,7 @@ def plain(op: str | None) -> str:
 def settings(found: Findings) -> str:
     said: list[str] = []
     for setting in found.settings:
-        if setting.name.startswith("learning rate"):
+        if is_rate(setting.name):
             continue
         since = f" since step {setting.step}" if setting.step else ""
         said.append(f"{setting.name} {setting.a or 'not set'} and {setting.b or 'not set'}{since}")

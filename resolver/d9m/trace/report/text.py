@@ -60,6 +60,11 @@ def render(view: FindingsView) -> Page:
     page.paragraph(" · ".join(machine(view)), style="dim")
     page.gap()
     _fixed(page, view)
+    if found.lacks:
+        page.line(Span("The checkpoint lacks", "head"))
+        for what in found.lacks:
+            page.marked(Span("–"), "", what)
+        page.gap()
     causes = found.causes if view.everything else found.causes[:MOST]
     for number, cause in enumerate(causes, 1):
         _cause(page, view, number, cause)
@@ -265,6 +270,14 @@ def _hunt(view: FindingsView, options: str = "") -> str:
     return " ".join(filter(None, words))
 
 
+def _hunt_again(view: FindingsView) -> str:
+    """Return the hunt of what was compared; empty where none can find it."""
+    a, b = (shlex.join(run.command) for run in view.findings.runs)
+    if not view.command or view.findings.resumed_after is not None:
+        return ""
+    return _hunt(view) if a == b else f"d9m hunt --a {shlex.quote(a)} --b {shlex.quote(b)}"
+
+
 def _frameworks(view: FindingsView) -> dict[str, str]:
     known = view.kb.meta.prefixes
     return {name: text for name, text in view.findings.packages.items() if name in known}
@@ -350,13 +363,13 @@ def _next(page: Page, view: FindingsView) -> None:
     if more is not None and not view.findings.stages:
         page.line("To see which op it is, record that step of both runs at --level op, or hunt:")
         page.line(f"  {more}")
-        if view.command:
-            page.line(f"  {_hunt(view)}")
+        if _hunt_again(view):
+            page.line(f"  {_hunt_again(view)}")
         page.gap()
     varies = any(cause.kind in FROM_PYTHON_KINDS for cause in view.findings.causes[:1])
-    if varies and more is None and not view.findings.stages and view.command:
+    if varies and more is None and not view.findings.stages and _hunt_again(view):
         page.line("To find out where these values come from:")
-        page.line(f"  {_hunt(view)}")
+        page.line(f"  {_hunt_again(view)}")
         page.gap()
     if any(gap.why == "steps" for gap in view.findings.incomplete):
         page.line("To compare the whole program:")
