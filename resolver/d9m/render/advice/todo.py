@@ -127,8 +127,8 @@ def conflicts(page: Page, answer: Answer) -> None:
 
 
 def _choices(page: Page, conflict: Conflict, everything: bool) -> None:
-    for choice, cost in zip(conflict.choices, conflict.costs):
-        page.paragraph(choice, "      → ", "        ")
+    for way, cost in zip(conflict.choices, conflict.costs):
+        page.paragraph(way, "      → ", "        ")
         shown = cost if everything else cost.partition(". Cost: ")[0]
         page.paragraph(shown, "        ", style="dim")
 
