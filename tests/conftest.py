@@ -43,6 +43,7 @@ PROBES = "starts PyTorch many times"
 RUNS = "runs emitted code in every framework"
 
 SLOW = {
+    "agents/test_server.py": "starts servers for agents",
     "site/test_advisor.py": BROWSES,
     "check/test_check_command.py": PROBES,
     "site/test_browser.py": BROWSES,

@@ -337,16 +337,8 @@ def environment_for(made: RunPlan, own: Mapping[str, str], override: bool) -> di
             if each.name in undoing:
                 changes[each.name] = None
         elif each.separator is not None:
-            changes[each.name] = _appended(each, before or "")
+            items = dict.fromkeys([*(before or "").split(), *each.accepts])
+            changes[each.name] = each.separator.join(items)
         elif before is None or each.name in undoing:
             changes[each.name] = each.value
     return {name: value for name, value in changes.items() if value != own.get(name)}
-
-
-def _appended(each: PlannedVariable, before: str) -> str:
-    """The user's items, without those that say otherwise, then what is needed."""
-    names = {item.partition("=")[0] for item in each.accepts}
-    kept = [item for item in before.split(each.separator) if item]
-    kept = [item for item in kept if item in each.accepts or item.partition("=")[0] not in names]
-    added = [item for item in each.accepts if item not in kept]
-    return (each.separator or " ").join([*kept, *added])
