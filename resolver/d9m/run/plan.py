@@ -13,7 +13,6 @@ from d9m.model.advice import Advice
 from d9m.model.records import Scope, Setting
 from d9m.model.settings import PlainValue, Step
 
-FASTER = ("memory_filled", "false")
 WARNING = ("warn_only", "true")
 SEVERAL = ("distributed", "true")
 """Facts that an option of the command stands for."""
@@ -90,7 +89,9 @@ class RunPlan(msgspec.Struct, frozen=True):
     left: list[SettingNote] = []
     """Steps that only the program can take."""
     imports: dict[str, str] = {}
-    """Module -> package, of those that the records know."""
+    """Module -> package, of those that are installed and that the records know."""
+    unplanned: list[str] = []
+    """Modules of frameworks that this Python lacks; another one may import them."""
     beyond: list[str] = []
     """Packages newer than the records."""
 
@@ -104,7 +105,7 @@ def plan(kb: KnowledgeBase, setup: Setup, options: RunOptions, own: Mapping[str,
     known: Mapping[str, PlainValue] = {
         name: value for name, value in own.items() if name != "D9M_RUN"
     }
-    question = api.understand(kb, setup, None, options.scope, (), [known])
+    question = api.understand(kb, setup, None, options.scope, (), [known], fast=options.fast)
     advice = api.answer(kb, question)
     return _Planner(kb, question.environment, advice, options, own).plan()
 
@@ -128,8 +129,8 @@ class _Planner:
     def plan(self) -> RunPlan:
         missing = self._missing_packages()
         statements = [self._statement(step) for step in self.steps if self._is_run(step, missing)]
-        for fact, value in self._chosen_facts():
-            statements += self._deciding(fact, value)
+        if self.options.on_refusal == "warn":
+            statements += self._deciding(*WARNING)
         variables = [self._variable(step) for step in self.steps if step.kind in _VARIABLES]
         names = {each.name for each in variables}
         needed = {each.name for each in self.advice.existing if each.status == "needed"}
@@ -156,6 +157,13 @@ class _Planner:
             ],
             left=list(self._left(missing)),
             imports=imports,
+            unplanned=[
+                module
+                for package in self.kb.packages.values()
+                if package.kind == "framework"
+                for module in package.imports
+                if module not in imports
+            ],
             beyond=self.advice.environment.beyond,
         )
 
@@ -203,12 +211,6 @@ class _Planner:
                 if imports:
                     return imports[0]
         return _first_module(self.kb.settings[step.name])
-
-    def _chosen_facts(self) -> Iterator[tuple[str, str]]:
-        if self.options.fast:
-            yield FASTER
-        if self.options.on_refusal == "warn":
-            yield WARNING
 
     def _deciding(self, fact: str, wanted: str) -> Iterator[PlannedStatement]:
         """Statements that make a fact true, where the release has them."""
@@ -273,16 +275,26 @@ def _first_module(setting: Setting) -> str:
     return words[min(1, len(words) - 1)].partition(".")[0]
 
 
-def for_hook(made: RunPlan) -> dict[str, object]:
-    """Return what the hook in the program reads."""
+def for_hook(
+    made: RunPlan, environment: Mapping[str, str], collects: bool = False
+) -> dict[str, object]:
+    """Return what the hook in the program reads, which begins in `environment`.
+
+    With `collects` it keeps warnings that an op has no deterministic version.
+    """
     rules = ("accepts", "any_value", "refuses", "separator", "absent")
     return {
         "statements": msgspec.to_builtins(made.statements),
         "watched": msgspec.to_builtins(made.watched),
         "variables": {
-            each.name: {rule: getattr(each, rule) for rule in rules} for each in made.variables
+            each.name: {
+                "expected": environment.get(each.name),
+                **{rule: getattr(each, rule) for rule in rules},
+            }
+            for each in made.variables
         },
-        "imports": sorted(made.imports),
+        "imports": sorted([*made.imports, *made.unplanned]),
+        "collects": collects,
     }
 
 
