@@ -11,12 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from started import COMMAND, python, records, run
+from started import COMMAND, installed, python, records, run
 
 FAKE_TORCH = """
 import sys, types
 on = [False, False]
-__version__ = "1.8.0"
 class C: pass
 _C = C()
 def _set(mode): on[0] = mode
@@ -30,12 +29,7 @@ def manual_seed(seed): print("seeded", seed)
 @pytest.fixture
 def fake(tmp_path: Path) -> dict[str, str]:
     """The environment of a PyTorch 1.8 that only notes what is called."""
-    place = tmp_path / "packages"
-    (place / "torch").mkdir(parents=True)
-    (place / "torch" / "__init__.py").write_text(FAKE_TORCH)
-    about = place / "torch-1.8.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 1.8.0\n")
+    place = installed(tmp_path / "packages", "torch", "1.8.0", FAKE_TORCH)
     own = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
     return {**own, "PYTHONPATH": str(place), "D9M_KB": str(records())}
 

@@ -104,13 +104,13 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _assert_named(part: str) -> None:
-    outcome = scanned(goal="repeatable")
+    outcome = scanned(strict=True)
     assert ending(outcome) in (1, 3), [check.text for check in outcome.report.programs[0].checks]
     assert any(part in each for each in _named(outcome)), _named(outcome)
 
 
 def test_the_project_without_a_fault_passes() -> None:
-    outcome = scanned(goal="repeatable")
+    outcome = scanned(strict=True)
     assert (ending(outcome), _named(outcome)) == (0, [])
 
 
@@ -119,7 +119,7 @@ def test_the_project_without_a_fault_passes() -> None:
 )
 def test_a_sourced_file_sets_variables_of_the_job(here: Path, loaded: str) -> None:
     write(here, {"run.sh": f"{loaded}python train.py\n", "env.sh": "export PYTHONHASHSEED=0\n"})
-    outcome = scanned(goal="repeatable")
+    outcome = scanned(strict=True)
     checks = {check.code: check.status for check in outcome.report.programs[0].checks}
     assert (ending(outcome), checks["card-hash-seed"]) == (0, "ok")
 
@@ -129,7 +129,7 @@ def test_a_sourced_file_sets_variables_of_the_job(here: Path, loaded: str) -> No
 )
 def test_a_sourced_file_outside_the_project_is_not_missed(here: Path, loaded: str) -> None:
     write(here, {"run.sh": f"source {loaded}\n{JOB}"})
-    assert ending(scanned(goal="repeatable")) == 0
+    assert ending(scanned(strict=True)) == 0
 
 
 @pytest.mark.parametrize("fault", CODE)

@@ -176,6 +176,7 @@ _FACTS: dict[Any, str] = {
     compiled_facts.CompiledCatalogue: "compiled",
     dispatch_facts.DispatchCatalogue: "dispatch",
     kernel_facts.KernelTable: "kernels",
+    dispatch_facts.CpuRuns: "cpu",
 }
 
 

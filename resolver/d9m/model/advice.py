@@ -41,6 +41,15 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return max(outcomes, key=WORST_LAST.index)
 
 
+WITHOUT_SETTINGS: dict[Default, RecordedOutcome] = {
+    "deterministic": "deterministic",
+    "nondeterministic": "unsolved",
+    "raises": "raises",
+    "unknown": "unknown",
+}
+"""What a call does with nothing set -> its outcome where nothing may be set."""
+
+
 def worst_default(defaults: Iterable[Default]) -> Default:
     """The worst of what several things do with nothing set."""
     return max(defaults, key=DEFAULTS_WORST_LAST.index)
@@ -184,7 +193,7 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     alternatives: list[list[str]]
     """Every set of solutions that would do, preferred first."""
     raised_by: str | None
-    """The switch with which the call surely stops."""
+    """The switch with which the call stops, or only warns where `outcome` is another one."""
     error: str | None
     """The text of the error, as these releases word it."""
     fixed_in: dict[str, str] | None
@@ -223,6 +232,20 @@ class OpAnswer(msgspec.Struct, frozen=True):
     """Why the item could not be asked: there is no op of this name here."""
     nearest: list[str] = []
     """Names that may have been meant instead."""
+    without_mode: Outcome | None = None
+    """The outcome without the deterministic mode, of an op that raises an error in it."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """What a deterministic mode that some ops need and others refuse costs, on or off."""
+
+    mode: Literal["on", "off"]
+    solutions: list[str]
+    """Labels of the mode."""
+    raises: list[str]
+    """Queries of the ops that raise an error."""
+    nondeterministic: list[str]
+    """Queries of the ops whose results differ between runs, or may."""
 
 
 class SolutionAnswer(msgspec.Struct, frozen=True):
@@ -268,7 +291,14 @@ class Existing(msgspec.Struct, frozen=True):
     name: str
     value: str
     status: Literal[
-        "needed", "harmless", "no-effect", "contradictory", "forbidden", "invalid", "misspelt"
+        "needed",
+        "harmless",
+        "no-effect",
+        "contradictory",
+        "forbidden",
+        "invalid",
+        "misspelt",
+        "unknown",
     ]
     why: str
     evidence: list[Citation] = []
@@ -345,6 +375,8 @@ class Advice(msgspec.Struct, frozen=True):
     """Cautions with their conditions; defaults are not taken for granted."""
     unknowns: list[Unknown]
     """Claims that are not verified, and what would settle them."""
+    choices: list[Choice] = []
+    """The deterministic mode on, as the steps have it, then off; none where no op refuses it."""
     existing: list[Existing] = []
     """Settings found in an env file or the process environment."""
     missing: list[str] = []

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from d9m.model.wheel_facts import WheelFact, canonical
+from d9m.model.wheel_facts import WheelFact
 
 KernelHow = Literal["atomic-add", "look-back"]
 """Atomic additions or multiplications; a scan or a reduction by key whose blocks wait for each
@@ -37,6 +37,3 @@ class KernelTable(WheelFact, frozen=True):
     """The archive."""
     sha256: str
     uses: list[KernelUse] = msgspec.field(default=[])
-
-    def encoded(self) -> bytes:
-        return canonical(self)

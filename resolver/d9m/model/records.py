@@ -253,8 +253,25 @@ class Solution(Conditional, frozen=True, kw_only=True):
     """Good to know rather than a warning: what replaces it, what it includes."""
     cautions: list[Caution] = []
     costs: list[Cost] = []
+    warns: When | None = None
+    """Where a call that it refuses goes on with a warning."""
     evidence: list[Evidence]
     references: list[str] = []
+
+    @functools.cached_property
+    def warns_where(self) -> Condition:
+        """Its `warns`, parsed when first asked for."""
+        return Condition(()) if self.warns is None else parse(self.warns)
+
+
+class SpellingRule(Conditional, frozen=True, kw_only=True):
+    """How a program reads the text of a setting, from its source."""
+
+    same: dict[str, str] = {}
+    """Text -> the value that it stands for: ``true`` -> ``1``; empty for a flag without a value."""
+    ignores_case: bool = False
+    when: When = {}
+    """Where it reads like that."""
 
 
 class Setting(Conditional, frozen=True, kw_only=True):
@@ -291,10 +308,16 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """The setting that was meant."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
+    separators: str | None = None
+    """Characters between the words of a value: each word is one of `accepts`, or a number."""
+    reading: list[SpellingRule] = []
+    """Other spellings of its values; the first one whose `when` holds counts."""
     needs: dict[str, str] = {}
     """Settings without these values of which this one has no effect."""
     refuses: list[str] = []
     """Values that undo what it is set for: ``PYTHONHASHSEED=random``."""
+    refuses_in: When = {}
+    """Where they undo it, if not everywhere that it is read."""
     default: str | None = None
     """Its value where nothing sets it, in every release that reads it."""
     decides: dict[str, dict[str, str]] = {}
@@ -510,6 +533,10 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Names in a conda environment, where they are others than on PyPI."""
     imports: list[str] = []
     """Import names: ``tensorflow``."""
+    begun: list[str] = []
+    """Dotted names that hold something, or return true when called, once it has computed: a setting
+    that is read at first use comes too late then.
+    """
     image: str | None = None
     """Public name of an image family: ``ngc-tensorflow``."""
     repository: str | None = None

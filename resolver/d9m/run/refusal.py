@@ -5,26 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from d9m.browse.explain import explain
 from d9m.browse.explanation import Explanation
 from d9m.environment.environment import Setup
 from d9m.errors import D9mError
 from d9m.kb.store import KnowledgeBase
 from d9m.run.plan import SettingNote
-
-
-class RefusedOp(msgspec.Struct, frozen=True):
-    """The op whose error ended a process."""
-
-    ops: list[str]
-    """Names of it; empty where the error is of no one op."""
-    place: str | None
-    error: str
-    record: str
-    """What `d9m show` takes."""
-    workaround: str
+from d9m.run.report import RefusedOp
 
 
 def refused_op(

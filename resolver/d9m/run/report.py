@@ -13,9 +13,6 @@ from d9m.errors import printable
 from d9m.exit_codes import CommandResult, exit_code
 from d9m.model.advice import Tool
 from d9m.run.plan import RunPlan, SettingNote
-from d9m.run.refusal import RefusedOp
-from d9m.run.start import ProgramRun
-from d9m.run.twice import SecondRun
 
 _Change: TypeAlias = tuple[str, str | None, tuple[str, ...], bool]
 """Name, value, places, and whether the process started with it."""
@@ -53,6 +50,45 @@ class ReachedProcess(msgspec.Struct, frozen=True):
     """
     frameworks: list[str]
     error: str | None = None
+
+
+class ProgramRun(msgspec.Struct, frozen=True):
+    """One run of a program, at its end."""
+
+    code: int
+    """As a shell reports it."""
+    notes: list[list[dict[str, Any]]]
+    """Of each process that was reached."""
+
+
+class RefusedOp(msgspec.Struct, frozen=True):
+    """The op whose error ended a process."""
+
+    ops: list[str]
+    """Names of it; empty where the error is of no one op."""
+    place: str | None
+    error: str
+    record: str
+    """What `d9m show` takes."""
+    workaround: str
+
+
+class SecondRun(msgspec.Struct, frozen=True):
+    """The comparison of two runs, step by step: data, loss, gradients, parameters, outputs."""
+
+    equal: bool | None
+    """Null: they could not be compared."""
+    complete: bool
+    """Whether all that both runs did was compared."""
+    verdict: str
+    first_step: int | None = None
+    """The first step that differs."""
+    program_exit: int | None = None
+    """Of the second run; null: it was not started."""
+
+    @property
+    def is_bad(self) -> bool:
+        return not (self.equal and self.complete)
 
 
 class RunReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,9 +226,10 @@ def _processes(notes: Iterable[Sequence[Mapping[str, Any]]]) -> list[ReachedProc
     return list(found.values())
 
 
-def as_text(report: RunReport) -> str:
-    """Return at most 12 lines for a person."""
-    lines = [*_head(report), *_settings(report)]
+def as_text(report: RunReport, title: str = "d9m run", missing: Sequence[SettingNote] = ()) -> str:
+    """Return at most 12 lines for a person. Of settings that are `missing` here, it is too late."""
+    lines = [*_head(report, title), *_settings(report)]
+    lines += [f"  missing   {each.name}: {each.why}" for each in missing]
     if report.left:
         notes = (f"{each.name} ({each.why})" for each in report.left[:4])
         lines.append("  left      " + ", ".join(notes))
@@ -211,19 +248,19 @@ def as_text(report: RunReport) -> str:
     return printable("\n".join(lines[:12])) + "\n"
 
 
-def _head(report: RunReport) -> Iterator[str]:
+def _head(report: RunReport, title: str) -> Iterator[str]:
     """What ended the program, then what ran."""
     refused = report.refused_op
     if refused is not None:
         what = " or ".join(refused.ops) or refused.error
         at = f" at {refused.place}" if refused.place else ""
         advice = " ".join(refused.workaround.split())
-        yield f"d9m run: ended by a refused op{at}: {what}. Workaround: {advice}"
+        yield f"{title}: ended by a refused op{at}: {what}. Workaround: {advice}"
     plan = report.planned
     names = " · ".join(f"{name} {version}" for name, version in list(plan.packages.items())[:3])
     count = len(report.processes)
     yield (
-        f"d9m run: {names or 'no framework'} · {plan.device} · {count} "
+        f"{title}: {names or 'no framework'} · {plan.device} · {count} "
         f"process{'es' * (count != 1)} reached"
     )
     if plan.beyond:

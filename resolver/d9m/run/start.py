@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from d9m.run.plan import RunPlan, for_hook
+from d9m.run.report import ProgramRun
 from d9m.trace.start import (
     RecordingRequest,
     as_in_a_shell,
@@ -24,15 +25,6 @@ from d9m.trace.start import (
 
 VARIABLE = "D9M_RUN"
 HOOK = Path(__file__).with_name("hook")
-
-
-class ProgramRun(msgspec.Struct, frozen=True):
-    """One run of a program, at its end."""
-
-    code: int
-    """As a shell reports it."""
-    notes: list[list[dict[str, Any]]]
-    """Of each process that was reached."""
 
 
 def start(

@@ -11,30 +11,13 @@ import msgspec
 from d9m.errors import D9mError
 from d9m.kb.store import KnowledgeBase
 from d9m.run.plan import RunPlan
-from d9m.run.start import ProgramRun, start
+from d9m.run.report import ProgramRun, SecondRun
+from d9m.run.start import start
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.hunt_folder import RecordingsFolder
 from d9m.trace.report import verdict
 from d9m.trace.start import RecordingRequest
-
-
-class SecondRun(msgspec.Struct, frozen=True):
-    """The comparison of two runs, step by step: data, loss, gradients, parameters, outputs."""
-
-    equal: bool | None
-    """Null: they could not be compared."""
-    complete: bool
-    """Whether all that both runs did was compared."""
-    verdict: str
-    first_step: int | None = None
-    """The first step that differs."""
-    program_exit: int | None = None
-    """Of the second run; null: it was not started."""
-
-    @property
-    def is_bad(self) -> bool:
-        return not (self.equal and self.complete)
 
 
 def run_twice(

@@ -22,7 +22,6 @@ from d9m.scan.file_names import as_text, on_disk
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
-from d9m.scan.project.project import Goal
 from d9m.scan.read_file import TOO_LARGE, FileRead
 from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
@@ -39,7 +38,7 @@ class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     paths: tuple[str, ...] = ()
     setup: Setup | None = None
-    goal: Goal | None = None
+    strict: bool = False
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     tests: bool = False
@@ -92,11 +91,10 @@ def _judged(
         _setup(request, configuration),
         "command line" if request.setup else configuration.file,
     )
-    goal = request.goal or configuration.goal or "auto"
     select, ignore = _selection(request, configuration)
     facts = [read.facts for read in reads]
     facts += _unread_code(walked)
-    scanned = judge(kb, walked.root, facts, around, goal, configuration.entry_points, walked.shown)
+    scanned = judge(kb, walked.root, facts, around, configuration.entry_points, walked.shown)
     hidden = hide(scanned.findings, {read.facts.path: read.ignores for read in reads})
     chosen = _chosen(walked.root, hidden.kept, request, configuration)
     chosen = [finding for finding in chosen if finding.severity != "missing"]
@@ -121,7 +119,7 @@ def _judged(
         schema_version=scanned.schema_version,
         d9m=scanned.d9m,
         root=_shown_root(walked),
-        strict=goal == "repeatable",
+        strict=request.strict or configuration.strict,
         environments=scanned.environments,
         programs=[_chosen_lines(program, select, ignore) for program in scanned.programs],
         jobs=_jobs(reads),

@@ -18,13 +18,16 @@ from d9m.about import SCHEMA_VERSION
 from d9m.authoring.audit import (
     alerts,
     compiled,
+    cpu,
     dispatch,
+    errors,
     kernels,
     listed,
     messages,
     names,
     parameters,
     releases,
+    seeds,
     texts,
     variables,
 )
@@ -43,6 +46,9 @@ CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
     parameters.differences,
     compiled.differences,
     dispatch.differences,
+    seeds.differences,
+    cpu.differences,
+    errors.differences,
     kernels.differences,
     releases.differences,
 )

@@ -117,11 +117,14 @@ class ProcessLog(object):
 
 
 class Hook(object):
-    """Settings of one process. `plan` has `statements`, `watched`, `variables`; see plan.py."""
+    """Settings of one process. `plan` has `statements`, `watched`, `variables`; see plan.py.
 
-    def __init__(self, plan, log):
-        self.plan, self.log = plan, log
-        self.expected, self.last, self.events = {}, {}, 0
+    With `watches` false, what it sets can be restored: nothing is wrapped.
+    """
+
+    def __init__(self, plan, log, watches=True):
+        self.plan, self.log, self.watches = plan, log, watches
+        self.expected, self.last, self.before, self.events = {}, {}, {}, 0
         named = [each["module"] for each in plan["statements"] + plan["watched"]]
         self.waiting = {WORKERS, ENDED_BY_PARENT}.union(named)
         self.searched, self.ended_in = set(), None
@@ -132,7 +135,8 @@ class Hook(object):
             if value != rule["expected"]:  # the command's: env NAME=value python
                 expected = suits(rule, value)
                 self.log(kind="changed", name=name, value=value, expected=expected, places=None)
-        self._watch_variables()
+        if self.watches:
+            self._watch_variables()
         if self.plan["collects"]:
             self._collect_warnings()
         sys.meta_path.insert(0, self)
@@ -187,12 +191,25 @@ class Hook(object):
             self._see_ended_by_parent()
             return
         self.log(kind="imported", module=name)
+        watched = [each for each in self.plan["watched"] if each["module"] == name]
+        self.before.update((each["name"], read(each["current"])) for each in watched)
         for each in self.plan["statements"]:
             if each["module"] == name:
                 self._run(each)
-        for each in self.plan["watched"]:
-            if each["module"] == name:
+        for each in watched:
+            self.last[each["name"]] = self.expected[each["name"]] = read(each["current"])
+            if self.watches:
                 self._watch(each)
+
+    def restore(self):
+        """Give settings the values that they had, an argument of a setting before the setting."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        for each in sorted(self.plan["watched"], key=lambda each: "(" not in each["name"]):
+            value = self.before.get(each["name"])
+            if value is not None and each["restore"] and read(each["current"]) != value:
+                lines = each["restore"].format(value=repr(value))
+                self._run({"name": each["name"], "lines": [lines]})
 
     def _run(self, each):
         try:
@@ -203,8 +220,6 @@ class Hook(object):
             self.log(kind="failed", name=each["name"], why=text[:300])
 
     def _watch(self, each):
-        name = each["name"]
-        self.last[name] = self.expected[name] = read(each["current"])
         for setter in each["setters"]:
             self._wrap(setter, each)
         try:

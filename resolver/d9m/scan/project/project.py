@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
@@ -19,8 +18,6 @@ from d9m.scan.project.programs import Program, find_programs, launched_files
 from d9m.scan.project.questions import PackageStack, Questions
 from d9m.scan.surroundings.surrounding import ScanEnvironment
 from d9m.scan.vocabulary import Vocabulary
-
-Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
 
 _OUTSIDE = re.compile(r"[~/]|.*\$(?:\w|\{\w+\})|(?:.*/)?(?:de)?activate$")
 """A script that is sourced and need not be part of the project."""
@@ -36,12 +33,10 @@ class Project:
         kb: KnowledgeBase,
         files: Sequence[FileFacts],
         surroundings: Mapping[str, ScanEnvironment],
-        goal: Goal = "auto",
         entry_points: Sequence[str] = (),
     ) -> None:
         self.kb = kb
         self.files = {facts.path: facts for facts in sorted(files, key=lambda facts: facts.path)}
-        self.goal: Goal = goal
         self.entry_points = tuple(entry_points)
         self.knowledge = kb.once("scan", lambda: Knowledge(kb))
         self.questions = Questions(kb)

@@ -86,8 +86,3 @@ class Positioned(Protocol):
 def because_of(project: Project, name: str, says: str) -> tuple[Because, ...]:
     """The record of a setting."""
     return (Because(f"settings/{project.kb.setting_ids[name]}", says),)
-
-
-def in_words(items: list[str]) -> str:
-    """``a, b and c``."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
