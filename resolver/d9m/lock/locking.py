@@ -12,9 +12,9 @@ from d9m.errors import AbsentError
 from d9m.kb.store import KnowledgeBase
 from d9m.lock.code_state import code_state
 from d9m.lock.lock_file import LockFile, header, packed
-from d9m.lock.recording import record, temporary_folder
 from d9m.model.advice import Tool
 from d9m.run.plan import PlannedVariable, RunPlan, environment_for
+from d9m.run.recording import record, temporary_folder
 from d9m.run.report import ProgramRun, report
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
@@ -32,12 +32,12 @@ def lock_runs(
     """
     changes = environment_for(made, os.environ, False)
     with temporary_folder() as place:
-        run = record(kb, program, made, changes, place / "1", steps)
+        run = record(kb, program, made, changes, place / "1", steps=steps, stdout=2)
         if not folder.streams(place / "1"):
             raise AbsentError("no process of the program was recorded: nothing is locked")
 
         def compared(number: int) -> Findings:
-            record(kb, program, made, changes, place / str(number), steps)
+            record(kb, program, made, changes, place / str(number), steps=steps, stdout=2)
             return compare(place / "1", place / str(number), kb.meta.date, Wanted())
 
         found = compared(2)

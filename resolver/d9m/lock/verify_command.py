@@ -75,9 +75,9 @@ def _file_and_command(words: list[str]) -> tuple[str, list[str]]:
 
 def _verify(locked: LockFile, program: list[str], as_is: bool) -> LockVerdict:
     from d9m.kb.locate import open_knowledge_base
-    from d9m.lock.recording import record, temporary_folder
     from d9m.lock.verdict import verdict_of
     from d9m.run.plan import RunPlan
+    from d9m.run.recording import record, temporary_folder
     from d9m.trace.cause_advice import with_advice
     from d9m.trace.comparison import Wanted, compare
     from d9m.trace.folder import streams
@@ -93,7 +93,7 @@ def _verify(locked: LockFile, program: list[str], as_is: bool) -> LockVerdict:
         made, changes = RunPlan(packages={}, device=""), {}
     with temporary_folder() as place:
         locked.unpack(place / "lock")
-        record(kb, program, made, changes, place / "now", locked.steps)
+        record(kb, program, made, changes, place / "now", steps=locked.steps, stdout=2)
         if not streams(place / "now"):
             raise AbsentError("no process of the program was recorded: nothing is compared")
         found = with_advice(kb, compare(place / "lock", place / "now", kb.meta.date, Wanted()))

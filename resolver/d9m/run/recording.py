@@ -1,4 +1,4 @@
-"""Runs of a program with a plan, each recorded to a number of steps."""
+"""Runs of a program with a plan, recorded in order to compare them."""
 
 from __future__ import annotations
 
@@ -34,19 +34,24 @@ def record(
     made: RunPlan,
     changes: Mapping[str, str | None],
     path: Path,
-    steps: int,
+    *,
+    steps: int | None = None,
+    collects: bool = False,
+    stdout: int | None = None,
 ) -> ProgramRun:
-    """Run a program, recorded in `path`, until it has made `steps` steps or ends. It reads no
-    input, and what it prints goes to stderr.
+    """Run a program without input, recorded in `path`, to its end or until it made `steps` steps.
+    With `collects` the hook keeps warnings about refused ops.
 
     Raises UsageError where the command cannot be run.
     """
-    request = RecordingRequest(variables=tuple(kb.variables()), last=steps - 1, stop=steps)
+    last = None if steps is None else steps - 1
+    request = RecordingRequest(variables=tuple(kb.variables()), last=last, stop=steps)
     about = folder.begun(command, request.level)
     folder.make(path, about)
     done = start(
-        command, made, changes, recording=(path, request), stdin=subprocess.DEVNULL, stdout=2
-    )
+        command, made, changes, collects=collects, recording=(path, request),
+        stdin=subprocess.DEVNULL, stdout=stdout,
+    )  # fmt: skip
     ended = msgspec.structs.replace(about, ended=folder.now(), exit_code=done.code)
     folder.write_about(path, ended)
     return done
