@@ -44,7 +44,7 @@ def scan(root: Path, *words: str, **variables: str) -> subprocess.CompletedProce
 
 
 EXPECTED = """\
-No program here uses a package that the records know.
+No program to judge was found here.
 
 1 error
   train.py:1  This comment hides nothing: order finds nothing here.
@@ -77,7 +77,7 @@ def test_a_missing_line_fails_only_a_strict_scan(project: Path) -> None:
     write(project, "train.py", PROGRAM)
     assert "  ✗ flag " in scan(project).stdout
     assert scan(project).returncode == 0
-    for words in (("--strict",), ("--fail-on", "missing")):
+    for words in (("--strict",), ("--fail-on", "missing"), ("--goal", "repeatable")):
         assert scan(project, *words).returncode == 1
     missing = ("--ignore", "card-flag,card-hash-seed")
     assert scan(project, "--strict", *missing).returncode == 0

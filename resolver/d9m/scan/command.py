@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from d9m.scan.scanning import ScanRequest
 
 FORMATS = ("text", "json", "sarif", "github", "markdown", "junit")
+GOALS = ("auto", "repeatable")
+"""The older spelling of --strict: --goal repeatable."""
 FAIL_ON = ("error", "missing", "place", "never")
 MOST_ROUNDS = 10
 """Rounds of fixes: a fix that overlaps another waits for the next round."""
@@ -74,6 +76,7 @@ def command(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 for a missing line of a card, too.")
     ] = False,
+    goal: Annotated[str | None, typer.Option(hidden=True)] = None,
     select: Annotated[
         list[str] | None,
         typer.Option("--select", metavar="CODE", help="Only these codes or families."),
@@ -142,6 +145,8 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     if fail_on is not None:
         output.one_of("--fail-on", fail_on, FAIL_ON)
+    if goal is not None:
+        output.one_of("--goal", goal, GOALS)
     if unsafe and not (fix or diff):
         raise UsageError("--unsafe goes with --fix or --diff")
     if statistics and format_ != "text":
@@ -160,7 +165,7 @@ def command(
     request = ScanRequest(
         paths=tuple(paths or ()),
         setup=_setup(kb, place, facts),
-        strict=strict or fail_on == "missing",
+        strict=strict or fail_on == "missing" or goal == "repeatable",
         select=_words(select),
         ignore=_words(ignore),
         tests=tests,
