@@ -80,6 +80,7 @@ def _verify(locked: LockFile, program: list[str], as_is: bool) -> LockVerdict:
     from d9m.run.recording import record, temporary_folder
     from d9m.trace.cause_advice import with_advice
     from d9m.trace.comparison import Wanted, compare
+    from d9m.trace.contents import contents
     from d9m.trace.folder import streams
 
     kb = open_knowledge_base()
@@ -93,6 +94,7 @@ def _verify(locked: LockFile, program: list[str], as_is: bool) -> LockVerdict:
         made, changes = RunPlan(packages={}, device=""), {}
     with temporary_folder() as place:
         locked.unpack(place / "lock")
+        contents(place / "lock")  # damage is found before minutes are spent
         record(kb, program, made, changes, place / "now", steps=locked.steps, stdout=2)
         if not streams(place / "now"):
             raise AbsentError("no process of the program was recorded: nothing is compared")
