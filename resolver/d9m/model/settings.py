@@ -100,6 +100,6 @@ class Conflict(msgspec.Struct, frozen=True):
     between: list[str]
     choices: list[str]
     costs: list[str]
-    """What each choice gives up, in the order of `choices`."""
+    """The cost of each choice, in the order of `choices`."""
     scope: Scope = "run"
     """The scope whose settings take part: that of the question, or another one."""

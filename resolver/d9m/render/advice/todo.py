@@ -8,7 +8,7 @@ from d9m.model.advice import Existing, HelperAnswer
 from d9m.model.records import EVIDENCE_KINDS
 from d9m.model.settings import Conflict, Step
 from d9m.render import phrases
-from d9m.render.advice.blocks import only
+from d9m.render.advice.blocks import choice, only
 from d9m.render.advice.program import imports, module, program_steps
 from d9m.render.advice.step import line
 from d9m.render.interface import Answer
@@ -117,6 +117,8 @@ def conflicts(page: Page, answer: Answer) -> None:
     for conflict in answer.advice.conflicts:
         page.marked(Span("✗", "bad"), "", f"{conflict.name}: choose one")
         _choices(page, conflict, answer.everything)
+    if answer.advice.choices and (answer.named_ops or answer.everything):
+        page.paragraph(f"Choose: {choice(answer.advice)}.", "", "  ")
     for conflict in answer.advice.scope_conflicts if answer.everything else ():
         needs = f"{conflict.name}: --scope {conflict.scope} needs another value"
         page.marked(Span("!", "doubt"), "", needs)
@@ -125,8 +127,8 @@ def conflicts(page: Page, answer: Answer) -> None:
 
 
 def _choices(page: Page, conflict: Conflict, everything: bool) -> None:
-    for choice, cost in zip(conflict.choices, conflict.costs):
-        page.paragraph(choice, "      → ", "        ")
+    for way, cost in zip(conflict.choices, conflict.costs):
+        page.paragraph(way, "      → ", "        ")
         shown = cost if everything else cost.partition(". Cost: ")[0]
         page.paragraph(shown, "        ", style="dim")
 

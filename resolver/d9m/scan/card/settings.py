@@ -13,10 +13,10 @@ from d9m.model.signatures import arguments
 from d9m.resolve import values
 from d9m.scan.card.certain import CertainCode
 from d9m.scan.card.launches import NOT_EVERYWHERE, ProgramStart, set_by_jobs
-from d9m.scan.card.made import Made
 from d9m.scan.card_line import WORST_FIRST, Status
 from d9m.scan.facts import BY_PROCESS
 from d9m.scan.project.effects import Effect
+from d9m.scan.project.made import Made
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack
@@ -41,7 +41,7 @@ class SettingState(msgspec.Struct, frozen=True):
 
 
 class ProgramSettings:
-    """What the code and the jobs of one program set."""
+    """The settings of the code and the jobs of one program."""
 
     def __init__(
         self,
@@ -96,7 +96,12 @@ class ProgramSettings:
             return SettingState("unknown")
         if setting is not None and setting.default is not None and setting.default == step.value:
             return SettingState("ok")
-        return SettingState("missing")
+        return SettingState("missing", next(self._too_late(step.name), None))
+
+    def _too_late(self, name: str) -> Iterator[Made]:
+        """Yield where code sets a variable that is read only when a process starts."""
+        for effect in self._effects.get(name, ()):
+            yield msgspec.structs.replace(self._made(effect), doubt="is set too late")
 
     def made(self, name: str) -> Iterator[Made]:
         """Yield where a setting is made, by code first."""

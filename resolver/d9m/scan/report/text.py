@@ -172,7 +172,7 @@ def _foot(page: Page, report: ScanReport, errors: Sequence[ScanFinding]) -> None
     hidden = words.hidden_line(report)
     if hidden:
         page.paragraph(f"{hidden}.", style="dim")
-    for sentence in words.unknown_releases(report):
+    for sentence in report.unknown_releases:
         page.paragraph(words.one_line(sentence))
     if report.nothing:
         return

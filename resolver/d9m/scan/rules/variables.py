@@ -8,16 +8,17 @@ from typing import TypeAlias
 from d9m.errors import quote
 from d9m.model.records import Setting
 from d9m.model.when import parse
+from d9m.render.phrases import join
 from d9m.resolve import values
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, Launch
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
-from d9m.scan.project.programs import given
+from d9m.scan.project.job_variables import given
 from d9m.scan.project.project import Project
-from d9m.scan.rules.rule import Objection, ScanCheck, ScanRule, because_of, in_words
+from d9m.scan.rules.rule import Objection, ScanCheck, ScanRule, because_of
 from d9m.scan.spelling import closest_typo
 
 Fault: TypeAlias = tuple[str, str] | tuple[str, str, RelatedSpot]
-"""What is wrong, and what to do about it; perhaps another place that has a part in it."""
+"""The problem, and its fix; perhaps another place that has a part in it."""
 
 PYTHON = "python"
 """The package that reads its variables before any line of a program runs."""
@@ -243,8 +244,8 @@ def _misplaced_flags(project: Project, path: str, value: str, setting: Setting) 
         known = [flag for flag in flags if _has_flag(project, path, flag)]
         gone = [flag.partition("=")[0] for flag in flags if flag not in known]
         ways = [f"{other}={(setting.list_ or ' ').join(known)}"] if known else []
-        ways += [f"leave out {in_words(gone)}: this release knows no such flag"] if gone else []
-        names = in_words([flag.partition("=")[0] for flag in flags])
+        ways += [f"leave out {join(gone)}: this release knows no such flag"] if gone else []
+        names = join([flag.partition("=")[0] for flag in flags])
         starts = " or ".join(setting.flags)
         what = f"{setting.name} takes flags that begin with {starts}: in it {names}"
         yield f"{what} {'have' if len(flags) > 1 else 'has'} no effect.", "; ".join(ways)
@@ -287,14 +288,14 @@ def _list_overwritten(
     ]
     for program in project.programs:
         for job, launch in program.launches if path in program.files else ():
-            value = given(project.files[job], launch).get(write.name)
-            if value is not None:
-                before.append((job, value.place.line, value.value))
+            value = given(project, project.files[job], launch, write.name)
+            if value is not None and not value.doubt:
+                before.append((job, value.line, value.value))
     for where, line, value in before:
         lost = {*(value or "").split(setting.list_)} - {"", *write.value.split(setting.list_)}
         if lost:
             spot = project.spot(where, line)
-            what = f"This line drops {in_words(sorted(lost))} from {write.name}, set in {spot}."
+            what = f"This line drops {join(sorted(lost))} from {write.name}, set in {spot}."
             workaround = f"append to the old value of {write.name}"
             yield what, workaround, RelatedSpot(where, line, "set here")
             return
