@@ -35,7 +35,7 @@ class LockFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The edition of the records that chose the settings."""
     made: str
     statement: str
-    """What was shown, for a reader."""
+    """A sentence for a reader: the runs, and how far they were equal."""
     command: list[str]
     """Secrets are masked."""
     code: CodeState
@@ -45,7 +45,7 @@ class LockFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     variables: list[PlannedVariable]
     statements: list[PlannedStatement]
     left: list[str]
-    """What the settings do not reach, or the program undid."""
+    """Settings that the program undid, and steps that only it can take."""
     recording: dict[str, list[str]]
     """File of the recording -> its lines; `d9m.trace.folder` has their format."""
 
@@ -91,7 +91,7 @@ def is_masked(command: Sequence[str]) -> bool:
 
 
 class RecordedHeader(msgspec.Struct, frozen=True):
-    """What the head of a stream says of its process."""
+    """The part of a stream's head that describes its process."""
 
     packages: dict[str, str] = {}
     device: str | None = None

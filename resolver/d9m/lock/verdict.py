@@ -17,7 +17,7 @@ from d9m.trace.findings import Findings, SettingDifference
 from d9m.trace.report import verdict
 
 MACHINE = ("device", "gpu", "CPU", "instruction set")
-"""Differences with which other bits say nothing about the program."""
+"""Differences that explain different results: the program may be the same."""
 
 
 class LockVerdict(msgspec.Struct, frozen=True, kw_only=True):
