@@ -100,6 +100,29 @@ def test_twice_tells_equal_runs_from_others(
     assert twice["first_step"] == (None if equal else 0)
 
 
+COUNTED = """
+import sys, torch
+calls = []
+def count(frame, event, argument):
+    if "_d9m_hook" in frame.f_code.co_filename:
+        calls.append(frame.f_code.co_name)
+model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4), torch.nn.Dropout())
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(4):
+    sys.setprofile(count if step else None)  # the first step still imports
+    optimizer.zero_grad()
+    model(torch.randn(8, 4)).sum().backward()
+    optimizer.step()
+print(calls)
+"""
+
+
+def test_no_code_of_the_hook_runs_in_a_training_step(torch: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(COUNTED)
+    done = run("--", torch, "train.py", cwd=tmp_path)
+    assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
+
+
 def test_an_op_that_a_real_framework_refuses_is_in_the_first_line(
     torch: str, tmp_path: Path
 ) -> None:
