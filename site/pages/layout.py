@@ -116,7 +116,7 @@ def record_page(
 ) -> tuple[str, str]:
     """The page of one record."""
     path = f"{FOLDERS[table]}/{id_}.md"
-    also = {
+    also: dict[str, Any] = {
         "id": id_,
         "edit": Markdown(edit(table, id_)),
         "changes": Markdown(changes(table, id_)),
