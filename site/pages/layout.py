@@ -172,8 +172,8 @@ _WEIGHTS = {
     "settings": 4,
     "ingredients": 4,
     "helpers": 4,
-    "issues": 0.1,
-    "pull_requests": 0.1,
+    "issues": 0.02,
+    "pull_requests": 0.02,
 }
 """Who searches wants an answer: a page that gives one comes before a page that lists or reports."""
 
