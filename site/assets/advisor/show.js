@@ -1,7 +1,7 @@
 // The advice as part of a page.
 
 import { chip, copier, element } from "./element.js";
-import { formats, quoted } from "./formats.js";
+import { choice, formats, quoted } from "./formats.js";
 import * as phrases from "./phrases.js";
 import { orderedSteps } from "./steps.js";
 import { environment, headline } from "./words.js";
@@ -78,13 +78,14 @@ export class Shower {
   }
 
   #conflicts(advice) {
-    const choice = (each, at) => element("li", {}, `${each.choices[at]} (${each.costs[at]})`);
+    const one = (each, at) => element("li", {}, `${each.choices[at]} (${each.costs[at]})`);
     const box = (each) =>
       element("div", { class: "admonition failure" },
         element("p", { class: "admonition-title" }, `Conflict${each.scope === advice.scope ? "" : ` with scope ${each.scope}`}: ${each.name}`),
         element("p", {}, "Choose one:"),
-        element("ul", {}, ...each.choices.map((_, at) => choice(each, at))));
-    return [...advice.conflicts, ...advice.scope_conflicts].map(box);
+        element("ul", {}, ...each.choices.map((_, at) => one(each, at))));
+    const mode = advice.choices.length ? [element("p", {}, `Choose: ${choice(advice)}.`)] : [];
+    return [...mode, ...[...advice.conflicts, ...advice.scope_conflicts].map(box)];
   }
 
   #blocks(advice, command, imports) {
