@@ -86,7 +86,7 @@ function remember(docs) {
     const also = (more) => names.get(page).push(...more);
     if (page === location) {
       names.set(page, [title, page.split("/").at(-2)?.replaceAll("-", " ") ?? "", ...tags]);
-      sentences.set(page, plain(text));
+      sentences.set(page, plain(text.replace(/(?<=\w)<\/p>\s*<p>/g, ": ")));
     } else if (location.endsWith("#how-people-say-it")) {
       also(text.split("<li>"));
     } else if (location.endsWith("#without-a-known-source")) {
@@ -142,7 +142,9 @@ function calledBy(name, address, words, sum) {
   const asked = words.filter(({ is }) => address.some(is) || name.some(({ whole, parts }) => is(whole) || parts.some(is)));
   const is = (term) => words.some((word) => word.is(term));
   const fitting = name.map(({ whole, parts }) => (is(whole) ? 1 : parts.filter(is).length / parts.length));
-  return (sum(asked) * fitting.reduce((total, each) => total + each, 0)) / name.length || 0;
+  const isNext = (word, at) => name.some(({ whole }, place) => place && words[at].is(name[place - 1].whole) && word.is(whole));
+  const inOrder = words.slice(1).filter(isNext).length / words.length; // same seed, different results: not the reverse
+  return (sum(asked) * (1 + inOrder) * fitting.reduce((total, each) => total + each, 0)) / name.length || 0;
 }
 
 const NAMED = 8;

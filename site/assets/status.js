@@ -34,7 +34,7 @@
       }
       table.parentElement.hidden = [...table.tBodies[0].rows].every((row) => row.hidden);
     }
-    form.querySelector("output").textContent = seen === all ? `${all} rows` : `${seen} of ${all} rows`;
+    form.querySelector("output").textContent = seen === all ? `${all} rows: ops, and calls with arguments` : `${seen} of ${all} rows`;
     if (!remember) return;
     const query = new URLSearchParams(Object.entries(want).filter(([, value]) => value));
     history.replaceState(null, "", `${query.size ? `?${query}` : location.pathname}${location.hash}`);

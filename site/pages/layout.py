@@ -116,7 +116,7 @@ def record_page(
 ) -> tuple[str, str]:
     """The page of one record."""
     path = f"{FOLDERS[table]}/{id_}.md"
-    also = {
+    also: dict[str, Any] = {
         "id": id_,
         "edit": Markdown(edit(table, id_)),
         "changes": Markdown(changes(table, id_)),
@@ -172,8 +172,8 @@ _WEIGHTS = {
     "settings": 4,
     "ingredients": 4,
     "helpers": 4,
-    "issues": 0.1,
-    "pull_requests": 0.1,
+    "issues": 0.02,
+    "pull_requests": 0.02,
 }
 """Who searches wants an answer: a page that gives one comes before a page that lists or reports."""
 

@@ -57,7 +57,7 @@ def _page(
             for each in differences.answers(advice).values()
             if each.outcome == "depends"
         ],
-        bad=list(differences.answers(advice).values()),
+        answers=list(differences.answers(advice).values()),
         left=differences.LEFT.items(),
         pulls=_pulls(kb, package, line),
     )

@@ -12,6 +12,7 @@ from browser import blank, opened, site
 from site_build import Html, built, generator, real, real_pages
 
 from d9m.about import REPOSITORY
+from d9m.model.versions import minor
 
 SITE_ADDRESS = "https://d9m.github.io/d9m/"
 
@@ -411,3 +412,42 @@ def test_lists_and_guides_say_when_they_were_last_changed() -> None:
     ):
         text = Html(built() / path / "index.html").text
         assert (f"Last changed {day}" in text) if day else ("Last changed" not in text)
+
+
+def test_pages_count_the_same_ops_and_say_which() -> None:
+    """Of the newest release: on its page, in the list of ops, and in the history."""
+    generator()
+    from pages import differences, grid, timeline
+
+    newest = real().releases("torch")[-1]
+    ops = differences.answers(grid.answer(real(), "torch", newest, "cuda"))
+    said = f"{len(ops)} ops have a known source"
+    line = minor(newest)
+    assert said in Html(built() / f"releases/torch/{line}/index.html").text
+    (row,) = re.findall(r"\| \[PyTorch\].*", real_pages()["ops/index.md"])
+    counts = [int(each) for each in row.split("|")[3:-2]]
+    assert sum(counts) == len(ops)
+    (table,) = [each for each in grid.grids(real(), "torch") if each.device == "cuda"]
+    assert timeline.points(real(), table)[-1].known == len(ops)
+
+
+def test_a_setting_that_a_solution_needs_with_others_names_them() -> None:
+    """Megatron-LM 0.8 to 0.18 stop without NCCL_ALGO (kb/solutions/megatron/mdm.yaml)."""
+    text = Html(built() / "settings/megatron/deterministic-mode/index.html").text
+    assert "Set with it, depending on the release: NCCL_ALGO" in text
+    assert "only with Transformer Engine" not in text.partition("Do I need it")[0]
+
+
+def test_names_of_settings_break_only_after_their_signs() -> None:
+    page = opened("settings/", viewport={"width": 1440, "height": 900})
+    broken = page.locator(".d9m-cards td:first-child a").evaluate_all("""links => links
+        .flatMap((link) => [...link.childNodes].filter((each) => each.nodeType === 3))
+        .flatMap((text) => [...text.data.matchAll(/[^\\s-]+/g)].filter(({ 0: word, index }) => {
+            const range = document.createRange();
+            range.setStart(text, index);
+            range.setEnd(text, index + word.length);
+            const lines = new Set([...range.getClientRects()].map((each) => each.top)).size;
+            return lines > 1 && word.length <= 20; // a longer one fits no column
+        }).map(([word]) => word))""")
+    page.close()
+    assert not broken
