@@ -1,4 +1,4 @@
-"""What a compiler makes of operators, from release to release: the type of
+"""How a compiler lowers operators, from release to release: the type of
 ``evidence/compiled-*.json``.
 """
 
@@ -24,7 +24,9 @@ class Lowering(WheelFact, frozen=True, order=True):
     """``index_put``, in place or not."""
     effect: Effect
     gate: str = ""
-    """What the compiler asks first, and leaves the effect out if it is on; empty if nothing."""
+    """A setting that the compiler asks first, and leaves the effect out if it is on; empty if
+    nothing.
+    """
     through: str = ""
     """The operator that has the effect, if it is one that this one is rewritten to."""
 
@@ -40,7 +42,7 @@ class CompiledCatalogue(WheelFact, frozen=True):
     """Spans (as of `Catalogue`) -> what held in them."""
 
     def at(self, release: str) -> set[Lowering]:
-        """What held in one release that was read."""
+        """Return the lowerings of one release that was read."""
         return set[Lowering]().union(*held(self.releases, self.lowerings, release))
 
     def with_release(

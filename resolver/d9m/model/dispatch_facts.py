@@ -21,7 +21,7 @@ says so. An operator of another library than the framework's main one has its na
 
 
 class DispatchTrace(WheelFact, frozen=True):
-    """What samples of every op and layer of one release ran on the CPU and on no device at all."""
+    """Operators that samples of every op and layer of one release ran on the CPU or as meta."""
 
     package: str
     version: str

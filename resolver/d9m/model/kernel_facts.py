@@ -23,13 +23,13 @@ class KernelUse(WheelFact, frozen=True, order=True):
     function: str
     how: KernelHow
     alert: str = ""
-    """What it hands to the function that refuses a nondeterministic operation."""
+    """The name passed to the function that rejects a nondeterministic operation."""
     asks: bool = False
     """Whether it, or what it calls on the way, asks for the switch."""
 
 
 class KernelTable(WheelFact, frozen=True):
-    """What the sources of one release say."""
+    """The kernels in the sources of one release."""
 
     package: str
     version: str

@@ -1,4 +1,4 @@
-"""What wheels of a framework say about determinism: the types of the fact files.
+"""Types of the fact files: the statements of a framework's wheels about determinism.
 
 ``evidence/wheels/*.json`` holds one file a wheel (`WheelFacts`),
 ``evidence/catalogue-*.json`` the public names of a framework over its releases
@@ -53,7 +53,7 @@ class Route(WheelFact, frozen=True, order=True):
 
 
 class WheelFacts(WheelFact, frozen=True):
-    """What one wheel says."""
+    """The facts of one wheel."""
 
     package: str
     version: str
@@ -120,10 +120,10 @@ class Catalogue(WheelFact, frozen=True):
 
 
 class SignatureCatalogue(WheelFact, frozen=True):
-    """How the public callables of a package are called, in the releases whose wheels were read.
+    """The signatures of a package's public callables, in the releases whose wheels were read.
 
     Overloads are parameter lists as Python writes them, joined by `OR`. A word after a colon
-    (Tensor, int, number, bool) stands where only such an argument fits. Left out: functions of one
+    (Tensor, int, number, bool) means that only such an argument fits. Left out: functions of one
     argument, methods and constructors of none, and parameters that only say where a result goes.
     """
 

@@ -142,5 +142,5 @@ def _image(content: Content, function: str, place: str) -> Binary:
 
 
 def _areas(content: Content, image: Binary) -> list[tuple[int, int]]:
-    """Where texts stand: the data of a known format, else the whole file."""
+    """Return the areas that hold texts: the data of a known format, else the whole file."""
     return [(each.offset, each.offset + each.size) for each in image.data()] or [(0, len(content))]
