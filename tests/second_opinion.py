@@ -151,8 +151,9 @@ class Opinion:
         for the rest.
         """
         fact = self.book.facts[name]
-        named = [each for each in fact["values"] if each in said and each != usual]
-        silent = [each for each in fact["values"] if each not in said and each != usual]
+        values = fact.get("values") or [str(each) for each in self._numbers(fact, said)]
+        named = [each for each in values if each in said and each != usual]
+        silent = [each for each in values if each not in said and each != usual]
         return [*named, *silent[:1]]
 
     def _verdicts(

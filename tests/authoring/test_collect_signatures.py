@@ -247,7 +247,7 @@ def test_a_wheel_of_something_else_is_refused(tmp_path: Path) -> None:
         add_signatures(tmp_path / "none.json", tmp_path / "torch-2.0.0-py3-none-any.whl")
     file = tmp_path / "signatures-jax.json"
     file.write_bytes(SignatureCatalogue("jax").encoded())
-    with pytest.raises(DataError, match="signatures of jax, not of torch"):
+    with pytest.raises(DataError, match="a catalogue of jax, not of torch"):
         add_signatures(file, torch(tmp_path))
 
 

@@ -8,8 +8,8 @@ Runs in a Python that has PyTorch, expecttest and PyYAML, and needs nothing else
 PyTorch's own samples of each op and layer, and the calls in torch_calls.txt, are run under a
 `TorchDispatchMode`: in float32 on the CPU, and again on the meta device, which takes the route of
 no particular device. The profiler adds matrix products and random numbers that other operators call
-inside C++, where no mode sees them. Views are left out, and so are allocations, because what is allocated inside an
-op is written before it is read.
+inside C++, where no mode sees them. Views are left out, and so are allocations, because what is
+allocated inside an op is written before it is read.
 
 `seeded` lists the operators that draw random numbers, as their tag or their generator says.
 

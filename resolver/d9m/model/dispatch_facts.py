@@ -51,11 +51,13 @@ class DispatchCatalogue(WheelFact, frozen=True):
 
     def at(self, release: str) -> DispatchTrace:
         """The trace of one release that was run."""
-        tables = (self.ops, self.aliases, self.idle, self.seeded)
-        ops, aliases, idle, seeded = (
-            merged(held(self.releases, table, release)) for table in tables
+        ops = held(self.releases, self.ops, release)
+        aliases = held(self.releases, self.aliases, release)
+        idle, seeded = (
+            sorted(merged(held(self.releases, table, release)))
+            for table in (self.idle, self.seeded)
         )
-        return DispatchTrace(self.package, release, ops, aliases, sorted(idle), sorted(seeded))
+        return DispatchTrace(self.package, release, merged(ops), merged(aliases), idle, seeded)
 
     def traces(self) -> Iterator[DispatchTrace]:
         """One a release, the oldest first."""

@@ -233,7 +233,8 @@ def opened(path: Path, type_: type[FactType], package: str) -> FactType:
 
     Raises DataError for a damaged file, and for a catalogue of another package.
     """
-    known: Any = read(path, type_) if path.exists() else type_(package)
+    empty: Any = type_
+    known: Any = read(path, type_) if path.exists() else empty(package)
     if known.package != package:
         raise DataError(f"{path.name}: a catalogue of {known.package}, not of {package}")
     return known

@@ -17,11 +17,11 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
     for package, releases in shipped.packages.items():
         for id_, error in known.of(ERRORS).items():
             home = known.home(id_)
-            said = [meant(text.when, home, package, releases) or set() for text in error.texts]
+            raised: set[str] = set()
+            for text in error.texts:
+                raised |= meant(text.when, home, package, releases) or set()
             for op in error.ops if home == package and error.kind == "error" else []:
-                silent = {
-                    each for each in set().union(*said) if _is_silent(known, package, each, op)
-                }
+                silent = {each for each in raised if _is_silent(known, package, each, op)}
                 if silent:
                     subject = f"errors/{id_}:{op}"
                     span = shipped.spans(package, silent)
