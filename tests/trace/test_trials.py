@@ -164,4 +164,4 @@ def test_the_call_whose_value_is_the_seed_is_the_one_that_is_named() -> None:
     cause = Cause(kind="seed", process="rank 0", step=0, record=1, a="1795892476", b="1795892485")
     names, lines = origin_lines(calls, ["clock"], cause)
     assert (names, [line.line for line in lines]) == (["time.time"], [9])
-    assert hypotheses(cause, calls, [])[0] == ["clock"]
+    assert hypotheses(cause, calls, [])[0] == ("clock",)

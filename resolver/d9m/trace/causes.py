@@ -302,7 +302,8 @@ class DiffWalker:
         jitted = site.phase == JITTED
         kind, name = ("compiled", site.op) if jitted else ("op", None)
         certain = self._exact and NO_CONTENT not in a.inputs
-        return self._add(at, kind, site, name=name, certain=certain, arguments=a.arguments)
+        more = {"certain": certain, "draws": a.generator is not None, "arguments": a.arguments}
+        return self._add(at, kind, site, name=name, **more)
 
     def _argument(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> int:
         mine, its = named_arguments(a.arguments), named_arguments(b.arguments)

@@ -150,6 +150,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 1
     steps: list[int] = []
     certain: bool = True
+    draws: bool = False
+    """Of an op: whether it draws random numbers, from generators in the same state."""
     may_follow: list[int] = []
     """Causes, by their place in this list, of which it can be a consequence that no tensor carried.
     """

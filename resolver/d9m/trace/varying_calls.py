@@ -90,23 +90,23 @@ def origin_lines(
     """
     of_kind = [call for call in found if call.kind.removeprefix("draw ") in kinds and call.lines]
     exact = [call for call in of_kind if _is_value(call.value, cause)]
-    places: dict[tuple[str, int, str], str] = {}
+    places: dict[tuple[str, tuple[str, int, str]], None] = {}
     wanted = exact or of_kind
     if set(kinds) <= {"clock", "pid", "entropy"}:
         wanted.reverse()  # the last call before the difference leads
     for call in wanted:
-        places.setdefault(call.lines[0], call.function)
-    lines = [SourceLine(*line) for line in places][:MOST_LINES]
-    return list(places.values())[:MOST_LINES], lines
+        places[call.function, call.lines[0]] = None
+    shown = list(places)[:MOST_LINES]
+    return [name for name, _line in shown], [SourceLine(*line) for _name, line in shown]
 
 
 def hypotheses(
     cause: Cause, found: Sequence[VaryingCall], pids: Sequence[int | None]
-) -> list[list[OriginKind]]:
+) -> list[tuple[OriginKind, ...]]:
     """Return what a cause may come from, the most likely first; all calls together after each."""
     kinds = list(dict.fromkeys(call.kind for call in found))
     seeded = {call.function.rpartition(".")[0] for call in found if call.kind == "seed"}
-    called: list[OriginKind] = [kind for kind in CALLED if kind in kinds]
+    called: list[OriginKind] = [kind for kind in CALLED if kinds.count(kind)]
     first: list[OriginKind] = []
     last: list[OriginKind] = []
     if cause.kind == "seed":
@@ -115,9 +115,9 @@ def hypotheses(
     else:
         first = [name for name in DRAWN if f"draw {name}" in kinds and name not in seeded]
         last = ["hash", "addresses"]
-    alone: list[list[OriginKind]] = [[kind] for kind in [*first, *called]]
-    together = [called] if len(called) > 1 else []
-    return alone + together + [[kind] for kind in last]
+    alone = [(kind,) for kind in (*first, *called)]
+    together = [tuple(called)] if len(called) > 1 else []
+    return [*alone, *together, *((kind,) for kind in last)]
 
 
 def _number(value: str | None) -> float | None:

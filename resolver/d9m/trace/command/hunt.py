@@ -130,7 +130,7 @@ def command(
     kb = open_knowledge_base()
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
-    limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
+    limits = HuntLimits(runs, limit, until_found, steps is None)
     to_stderr = format_ != "text" and out is None
     request = _to_the_last(request)
     runner = _runner(program, settings, first, to_stderr)

@@ -206,6 +206,9 @@ def share(part: float) -> str:
 def fix(view: FindingsView, cause: Cause) -> list[str]:
     """Return what to do about it, in lines to copy."""
     lines: list[str] = []
+    causes = view.findings.causes
+    if any(causes[number].kind == "settings" for number in cause.may_follow):
+        return []
     if cause.fix is not None:
         lines = [f"{lead}{text}" for lead, text in _led("Fix", fixes.settings(cause.fix))]
         lines.append(f"         {fixes.proof(cause.fix)}")
@@ -215,9 +218,9 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
         lines.append(f"Edit     {fixes.edit(cause)}")
     elif cause.advice is not None:
         lines += _advised(view, cause.advice)
-    elif cause.kind in ("op", "collective") and not cause.hints:
+    elif cause.kind in ("op", "collective") and not (cause.hints or cause.draws):
         lines.append("Fix      not verified: no record of this op; please send us this answer")
-    for name in cause.records:
+    for name in () if cause.fix is not None else cause.records:
         for table in (view.kb.ingredients, view.kb.sources):
             if name in table:
                 lead = "Fix      " if not lines else "         "
