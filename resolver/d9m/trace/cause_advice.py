@@ -13,6 +13,7 @@ from d9m.errors import D9mError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import OpAnswer
 from d9m.model.settings import Step
+from d9m.resolve import values
 from d9m.trace.findings import Cause, CauseAdvice, CauseKind, Findings
 from d9m.trace.stream_records import JITTED, PRIMITIVE
 from d9m.trace.varying_calls import is_by_chance, looks_like
@@ -114,7 +115,7 @@ def _advice(kb: KnowledgeBase, setup: Setup, cause: Cause) -> CauseAdvice | None
                 solutions=op.solutions,
                 sources=_differing(op),
                 settings=advice.settings,
-                already=_already(advice.steps, op.solutions, cause.shared),
+                already=_already(kb, advice.steps, op.solutions, cause.shared),
             )
         )
         if answers[-1].sources:
@@ -123,13 +124,13 @@ def _advice(kb: KnowledgeBase, setup: Setup, cause: Cause) -> CauseAdvice | None
 
 
 def _already(
-    steps: Sequence[Step], solutions: Sequence[str], shared: Mapping[str, str]
+    kb: KnowledgeBase, steps: Sequence[Step], solutions: Sequence[str], shared: Mapping[str, str]
 ) -> list[str]:
     """The settings of these solutions, if the recordings show that both runs had made them."""
     wanted = [step for step in steps if set(step.solutions) & set(solutions)]
     for step in wanted:
         recorded = step.kind in ("env", "append", "python") and step.name in shared
-        if not recorded or not step.satisfied_by(shared[step.name]):
+        if not recorded or not values.suits(kb, step, shared[step.name]):
             return []
     return [step.name for step in wanted]
 

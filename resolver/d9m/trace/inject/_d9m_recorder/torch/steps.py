@@ -27,7 +27,7 @@ class Steps:
         self._named: tuple = ()
         self._rates: dict = {}
         self.text = tensors.digest
-        """Of a tensor: its digest, as it stands in a record."""
+        """The function that returns the digest of a tensor, as recorded."""
         compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None)
         self._compiling = compiling or (lambda: False)
         self._has_optimizer = False
