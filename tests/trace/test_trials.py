@@ -73,7 +73,7 @@ def hunted_on(path: Path, program: MadeUpProgram) -> Findings:
     def answer(hunt: Hunt, base: CauseFix, proves: bool) -> Findings:
         return Trials(hunt, lambda _cause: None, base).explained(hunt.found(), proves)
 
-    return fixed(begin, answer, HuntLimits())
+    return fixed(begin, answer, HuntLimits(), [])
 
 
 def test_a_setting_that_removes_the_cause_is_proved_by_whole_runs(tmp_path: Path) -> None:
