@@ -117,14 +117,9 @@ def hypotheses(
         last = ()
     else:
         first = tuple(name for name in DRAWN if _is_unseeded(name, kinds, seeded))
-    ordered: list[tuple[OriginKind, ...]] = []
-    for kind in (*first, *called):
-        ordered.append((kind,))
-    if len(called) > 1:
-        ordered.append(tuple(called))
-    for kind in last:
-        ordered.append((kind,))
-    return ordered
+    alone: list[tuple[OriginKind, ...]] = [(kind,) for kind in (*first, *called)]
+    together = [tuple(called)] if len(called) > 1 else []
+    return [*alone, *together, *((kind,) for kind in last)]
 
 
 def _is_unseeded(module: str, kinds: Sequence[str], seeded: Collection[str]) -> bool:
