@@ -347,7 +347,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     resumed_after: int | None = None
     """The step of the first run after which the second goes on."""
     lacks: list[str] = []
-    """What the second run, which goes on with a checkpoint of the first, did not get from it."""
+    """States that the second run, which goes on with a checkpoint of the first, did not restore."""
 
 
 def exit_code(found: Findings) -> ExitCode:

@@ -46,7 +46,7 @@ class Trials:
         self._hunt = hunt
         self._advised = advised
         self._base = base or CauseFix()
-        """What all of these runs have set."""
+        """Set in all of these runs."""
 
     def explained(self, found: Findings, proves: bool) -> Findings:
         """The findings with the origin and the fix of the first cause, where a trial shows them."""

@@ -86,13 +86,16 @@ def _fixed(page: Page, view: FindingsView) -> None:
     found = view.findings
     if not found.fixes:
         return
+    page.line(Span("Fixed", "head"))
     for number, each in enumerate(found.fixes, 1):
         page.paragraph(sentences.sentence(found, each.cause), f"{number}  ", style="head")
         if sentences.place(each.cause):
             page.paragraph(sentences.place(each.cause), "   where    ", " " * 12)
         page.paragraph(fixes.applied(each), "   Fix      ", " " * 12)
     page.gap()
-    if not found.causes and view.command:
+    if found.causes:
+        page.line(Span("Left", "head"))
+    elif view.command:
         page.line("To start it reproducibly, with the statements above:")
         page.line(f"  {fixes.command(found, view.command)}")
         page.gap()
