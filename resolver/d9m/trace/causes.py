@@ -323,7 +323,7 @@ class DiffWalker:
         self, at: Matched, kind: CauseKind, site: Site | None, name: str | None = None, **more: Any
     ) -> int:
         suspect = CauseCandidate(kind, at.a.step, at.a.number, site=site, name=name, **more)
-        if kind in FROM_OUTSIDE:
+        if kind in FROM_OUTSIDE and kind != "argument":  # a value that was read may explain that
             suspect.may_follow = self._taints.alive()
         return self.suspects.add(at, suspect, place(site) if site else (name,))
 
