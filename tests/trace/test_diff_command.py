@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -465,3 +466,57 @@ def test_possible_ops_are_listed_with_what_they_do_alone() -> None:
     found = msgspec.structs.replace(found, inside=[index], candidates=[])
     for page in (markdown, html):
         assert "op by op, one op is nondeterministic" in page.render(FindingsView(found, kb))
+
+
+def test_different_settings_leave_no_fix_for_what_they_explain(tmp_path: Path) -> None:
+    text = f"""
+    A {{"threads": 1}}
+    B {{"threads": 8}}
+    {SITES}
+    A ["o",1,"accumulate=True",["aa.1"],["c1.3"],[0,"a1"]]
+    B ["o",1,"accumulate=True",["aa.1"],["c2.3"],[0,"a1"]]
+    """
+    _code, out, _err = diff(tmp_path, text)
+    assert "threads 1 and 8" in out
+    assert "Fix" not in out
+
+
+def test_a_seeded_draw_that_differs_is_not_to_be_seeded(tmp_path: Path) -> None:
+    text = f"""
+    {SITES}
+    A ["o",3,"",["aa.1"],["c1.3"],[0,"a1"]]
+    B ["o",3,"",["aa.1"],["c2.3"],[0,"a1"]]
+    """
+    _code, out, _err = diff(tmp_path, text)
+    assert "returned different results for equal inputs" in " ".join(out.split())
+    assert "manual_seed" not in out
+    assert "Fix" not in out
+
+
+def test_two_commands_are_hunted_together(tmp_path: Path) -> None:
+    text = SITES + 'A ["o",3,"",["a1n9"],["b1.8"]]\nB ["o",3,"",["a2n9"],["b2.8"]]\n["d",0,{}]'
+    a, b = recordings(tmp_path, text)
+    about = msgspec.structs.replace(folder.about(b), command=("python", "train.py", "--new"))
+    folder.write_about(b, about)
+    done = d9m("diff", str(a), str(b))
+    assert "d9m hunt --a 'python train.py' --b 'python train.py --new'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [([sys.executable, "-c", "print(1)"], 125), (["no-such-program"], 125), ([], 125)],
+)
+def test_git_bisect_passes_over_what_cannot_be_compared(
+    tmp_path: Path, command: list[str], code: int
+) -> None:
+    a, _b = recordings(tmp_path, SITES + '["d",0,{}]', level="step")
+    done = d9m("diff", "--bisect", str(a), "--", *command)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_resume_needs_a_run_that_goes_on(tmp_path: Path) -> None:
+    a, b = recordings(tmp_path, SITES + '["d",0,{}]', level="step")
+    done = d9m("diff", "--resume", str(a), str(b))
+    assert done.returncode == 2
+    assert "does not begin with parameters that the first one had" in done.stderr

@@ -191,3 +191,19 @@ def test_the_next_hunt_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     assert hunt(hunting.temporary, 3, "ends")[0] == 0
     assert not left.exists()
     assert kept.exists(), "the recordings of a hunt that found something stay"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--a", "python train.py"], "--b is empty"),
+        (["--a", "x", "--b", "y", "--fix"], "are run once each"),
+        (["--a", "x", "--b", "y", "--", "python", "train.py"], "are run once each"),
+        (["--a", "'x", "--b", "y"], '--a "\'x"'),
+    ],
+)
+def test_two_commands_are_asked_for_as_two_commands(options: list[str], said: str) -> None:
+    done = d9m("hunt", *options)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr

@@ -89,7 +89,7 @@ TABLE: dict[str, tuple[str, dict[str, Any], dict[str, Any], int, bool, str]] = {
     ),
     "they do different things": (
         f'{steps(1)}\nA ["l",["aa"]]\n{STEP.format(1)}', {}, {}, 1, True,
-        "The runs do different things: run A goes on with backward(), run B",
+        "Run A goes on with backward(), run B does not.",
     ),
     "both were cut as asked": (
         f'{steps(2)}\n{{"ended": "steps"}}', {}, {}, 0, True,

@@ -22,7 +22,7 @@ from d9m.trace.varying_calls import VaryingCall, hypotheses, looks_like, origin_
 SITE = '["S",{},"aten::lift_fresh","","fwd","","",["train.py",{},"main"],["float32[4]"],"cpu"]'
 
 
-class MadeUpProgram:
+class VaryingProgram:
     """Puts a value into a tensor for each of `origins`, which are `hash` or what can be held."""
 
     def __init__(self, *origins: str, steps: Callable[[RecordingRequest], int] | None = None):
@@ -59,12 +59,12 @@ class MadeUpProgram:
         return origin in request.held
 
 
-def explained(path: Path, program: MadeUpProgram, **limits: int) -> Findings:
+def explained(path: Path, program: VaryingProgram, **limits: int) -> Findings:
     hunt = Hunt(program, path, RecordingRequest(), HuntLimits(**limits), "", lambda _text: None)
     return Trials(hunt, lambda _cause: None).explained(hunt.found(), True)
 
 
-def hunted_on(path: Path, program: MadeUpProgram) -> Findings:
+def hunted_on(path: Path, program: VaryingProgram) -> Findings:
     def begin(base: CauseFix, limits: HuntLimits) -> Hunt:
         request = RecordingRequest(env=base.env, python=tuple(base.python))
         folder = path / str(program.runs)
@@ -73,11 +73,11 @@ def hunted_on(path: Path, program: MadeUpProgram) -> Findings:
     def answer(hunt: Hunt, base: CauseFix, proves: bool) -> Findings:
         return Trials(hunt, lambda _cause: None, base).explained(hunt.found(), proves)
 
-    return fixed(begin, answer, HuntLimits())
+    return fixed(begin, answer, HuntLimits(), [])
 
 
 def test_a_setting_that_removes_the_cause_is_proved_by_whole_runs(tmp_path: Path) -> None:
-    cause = explained(tmp_path, MadeUpProgram("hash")).causes[0]
+    cause = explained(tmp_path, VaryingProgram("hash")).causes[0]
     assert cause.fix == CauseFix({"PYTHONHASHSEED": "0"}, [], proved=True, runs=3)
     assert cause.origin is not None
     assert cause.origin.kinds == ["hash"]
@@ -85,13 +85,13 @@ def test_a_setting_that_removes_the_cause_is_proved_by_whole_runs(tmp_path: Path
 
 
 def test_a_call_that_is_held_is_an_edit_at_its_line(tmp_path: Path) -> None:
-    cause = explained(tmp_path, MadeUpProgram("clock")).causes[0]
+    cause = explained(tmp_path, VaryingProgram("clock")).causes[0]
     assert cause.fix is None
     assert fixes.edit(cause).startswith("train.py:5: use a fixed value")
 
 
 def test_two_calls_that_matter_only_together_are_named_together(tmp_path: Path) -> None:
-    program = MadeUpProgram("clock", "pid")
+    program = VaryingProgram("clock", "pid")
     program._is_fixed = lambda _origin, request: set(request.held) == {"clock", "pid"}  # type: ignore[method-assign]
     cause = explained(tmp_path, program).causes[0]
     assert cause.origin is not None
@@ -99,31 +99,31 @@ def test_two_calls_that_matter_only_together_are_named_together(tmp_path: Path) 
 
 
 def test_what_no_trial_removes_has_neither_origin_nor_fix(tmp_path: Path) -> None:
-    cause = explained(tmp_path, MadeUpProgram("weather")).causes[0]
+    cause = explained(tmp_path, VaryingProgram("weather")).causes[0]
     assert (cause.origin, cause.fix) == (None, None)
 
 
 def test_fewer_steps_with_a_setting_prove_nothing(tmp_path: Path) -> None:
-    program = MadeUpProgram("hash", steps=lambda request: 1 if request.env else 2)
+    program = VaryingProgram("hash", steps=lambda request: 1 if request.env else 2)
     found = explained(tmp_path, program)
     assert found.causes[0].fix is None
 
 
 def test_a_second_cause_keeps_the_fix_from_being_proved(tmp_path: Path) -> None:
-    found = explained(tmp_path, MadeUpProgram("hash", "weather"))
+    found = explained(tmp_path, VaryingProgram("hash", "weather"))
     fix = found.causes[0].fix
     assert fix is not None
     assert not fix.proved
 
 
 def test_no_trial_goes_beyond_the_runs_that_were_allowed(tmp_path: Path) -> None:
-    program = MadeUpProgram("hash")
+    program = VaryingProgram("hash")
     explained(tmp_path, program, runs=5)
     assert program.runs <= 5
 
 
 def test_a_hunt_that_fixes_ends_with_the_settings_that_are_needed(tmp_path: Path) -> None:
-    found = hunted_on(tmp_path, MadeUpProgram("hash"))
+    found = hunted_on(tmp_path, VaryingProgram("hash"))
     assert found.same
     assert [(each.fix.env, each.fix.proved, each.needed) for each in found.fixes] == [
         ({"PYTHONHASHSEED": "0"}, True, True)
@@ -131,7 +131,7 @@ def test_a_hunt_that_fixes_ends_with_the_settings_that_are_needed(tmp_path: Path
 
 
 def test_a_hunt_that_fixes_ends_at_the_line_to_edit(tmp_path: Path) -> None:
-    found = hunted_on(tmp_path, MadeUpProgram("hash", "clock"))
+    found = hunted_on(tmp_path, VaryingProgram("hash", "clock"))
     assert [each.fix.env for each in found.fixes] == [{"PYTHONHASHSEED": "0"}]
     assert fixes.edit(found.causes[0]).startswith("train.py:5:")
 
@@ -164,4 +164,4 @@ def test_the_call_whose_value_is_the_seed_is_the_one_that_is_named() -> None:
     cause = Cause(kind="seed", process="rank 0", step=0, record=1, a="1795892476", b="1795892485")
     names, lines = origin_lines(calls, ["clock"], cause)
     assert (names, [line.line for line in lines]) == (["time.time"], [9])
-    assert hypotheses(cause, calls, [])[0] == ["clock"]
+    assert hypotheses(cause, calls, [])[0] == ("clock",)

@@ -81,7 +81,7 @@ def _answered(kb: KnowledgeBase, setup: Setup, cause: Cause) -> Cause:
     if all(name != "torch" for name, _version in setup.packages):
         records = [name for name in records if name not in _OF_TORCH]
     advice = None
-    if cause.kind in ("op", "collective") and cause.op is not None:
+    if cause.kind in ("op", "collective") and cause.op is not None and not cause.draws:
         advice = _advice(kb, setup, cause)
     return msgspec.structs.replace(cause, advice=advice, records=records)
 

@@ -50,6 +50,8 @@ class CauseCandidate(msgspec.Struct):
     a: str | None = None
     b: str | None = None
     certain: bool = True
+    draws: bool = False
+    """Whether it draws random numbers, from a generator in the same state."""
     arrival: Arrival | None = None
     opaque: bool = False
     """Of a compiled graph: whether it got something whose content has no digest."""

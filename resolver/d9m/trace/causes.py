@@ -302,7 +302,8 @@ class DiffWalker:
         jitted = site.phase == JITTED
         kind, name = ("compiled", site.op) if jitted else ("op", None)
         certain = self._exact and NO_CONTENT not in a.inputs
-        return self._add(at, kind, site, name=name, certain=certain, arguments=a.arguments)
+        more = {"certain": certain, "draws": a.generator is not None, "arguments": a.arguments}
+        return self._add(at, kind, site, name=name, **more)
 
     def _argument(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> int:
         mine, its = named_arguments(a.arguments), named_arguments(b.arguments)
@@ -322,7 +323,7 @@ class DiffWalker:
         self, at: Matched, kind: CauseKind, site: Site | None, name: str | None = None, **more: Any
     ) -> int:
         suspect = CauseCandidate(kind, at.a.step, at.a.number, site=site, name=name, **more)
-        if kind in FROM_OUTSIDE:
+        if kind in FROM_OUTSIDE and kind != "argument":  # a value that was read may explain that
             suspect.may_follow = self._taints.alive()
         return self.suspects.add(at, suspect, place(site) if site else (name,))
 

@@ -95,6 +95,7 @@ def _cause(process: ComparedProcess, suspect: CauseCandidate) -> Cause:
         count=suspect.count,
         steps=suspect.steps,
         certain=suspect.certain,
+        draws=suspect.draws,
         may_follow=sorted(suspect.may_follow),
         arguments=named_arguments(suspect.arguments),
         argument=suspect.argument or (None if _is_module(suspect) else suspect.name),

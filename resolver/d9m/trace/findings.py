@@ -150,6 +150,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     count: int = 1
     steps: list[int] = []
     certain: bool = True
+    draws: bool = False
+    """Of an op: whether it draws random numbers, from generators in the same state."""
     may_follow: list[int] = []
     """Causes, by their place in this list, of which it can be a consequence that no tensor carried.
     """
@@ -345,7 +347,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     resumed_after: int | None = None
     """The step of the first run after which the second goes on."""
     lacks: list[str] = []
-    """What the second run, which goes on with a checkpoint of the first, did not get from it."""
+    """States that the second run, which goes on with a checkpoint of the first, did not restore."""
 
 
 def exit_code(found: Findings) -> ExitCode:

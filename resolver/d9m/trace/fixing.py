@@ -20,8 +20,10 @@ Answer = Callable[[Hunt, CauseFix, bool], Findings]
 """Returns what a hunt finds; with True, its fix is tried in whole runs."""
 
 
-def fixed(begin: Begin, answer: Answer, limits: HuntLimits) -> Findings:
-    """Return what is left when each fix that was found has been applied, and these fixes."""
+def fixed(begin: Begin, answer: Answer, limits: HuntLimits, applied: list[AppliedFix]) -> Findings:
+    """Return what is left when each fix that was found has been applied, and these fixes, which are
+    in `applied` as soon as they are found.
+    """
     began = time.monotonic()
 
     def left() -> HuntLimits:
@@ -31,7 +33,6 @@ def fixed(begin: Begin, answer: Answer, limits: HuntLimits) -> Findings:
         return msgspec.structs.replace(limits, seconds=seconds)
 
     found = answer(begin(CauseFix(), left()), CauseFix(), False)
-    applied: list[AppliedFix] = []
     while found.causes:
         cause = found.causes[0]
         fix = cause.fix

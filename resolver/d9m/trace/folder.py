@@ -33,9 +33,11 @@ is written outside of them. `modules`, at level op: those whose ops are recorded
 them and what encloses them; empty: all. `compiled` is "eager" where compiled graphs ran op by op.
 `deterministic` has plain values by the name of the setting; so has that of `t`. `generators` are
 the states before the first record, of those that were used: a generator that still is as it was
-imported is left out. `env` has the variables that the knowledge base knows, no others, `hashseed`
-is PYTHONHASHSEED. In `argv`, `env` and the command of `run.json`, `***` stands for the value of a
-secret (`inject/_d9m_recorder/core/private.py` says which are).
+imported is left out. `env` has the variables that the knowledge base knows, and of others with the
+same beginning, such as NCCL_, plain numbers and digests; `hashseed` is PYTHONHASHSEED, `versions`
+those of all installed distributions, `cpu` the processor's model and `instructions` what torch uses
+of it. In `argv`, `env` and the command of `run.json`, `***` stands for the value of a secret
+(`inject/_d9m_recorder/core/private.py` says which are).
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage
@@ -50,11 +52,12 @@ input:
 Of an output: `.`, or `+` where only a part of the storage was written. Numbers of storages begin
 at 0 in each stream and are not used again.
 
-    ["S", SITE, OP, OVERLOAD, PHASE, NODE, MODULE, SOURCE, SHAPES, DEVICE]
+    ["S", SITE, OP, OVERLOAD, PHASE, NODE, MODULE, SOURCE, SHAPES, DEVICE, CALLERS]
         A site: written once, before the first record that names it. OP is "aten::index_put"; PHASE
         one of fwd, bwd, recompute, opt, jit; NODE the autograd node ("" outside of bwd); MODULE the
         path of the module, beginning with the class of the outermost one ("" outside of modules;
         the optimizer's class in opt); SOURCE is [file, line, function] of the user's code, or null.
+        CALLERS are lines of the program's own files that led there, the nearest first.
         SHAPES, "float32[64, 256]", has one entry for each input of the records, then one for each
         argument that is only overwritten, or only asked for its shape. Of a tensor whose elements
         do not lie in their order: "float32[8, 2] strides [1, 8]"; memory is digested as it lies.
@@ -101,7 +104,8 @@ at 0 in each stream and are not used again.
                                    (torch, cuda:0, python, numpy); RULE is what ended it: optimizer,
                                    backward, forward, explicit, call (a jitted function of JAX was
                                    about to be called again), or end (the program ended)
-    ["t", DETERMINISTIC, THREADS]  all settings, where some have changed since the step began
+    ["t", DETERMINISTIC, THREADS]  settings, where some have changed since the step began; the
+                                   learning rates of an optimizer, where these have
     ["u", WHY]                     something could not be seen from here on: thread, cuda-graph,
                                    compiled, compiler (no op is recorded any more, so that
                                    torch.compile compiles, before PyTorch 2.9), mode, subclass
@@ -138,7 +142,7 @@ import msgspec
 from d9m import files
 from d9m.about import __version__
 from d9m.errors import DataError, UsageError, quote, reason
-from d9m.trace.inject._d9m_recorder.core import private, seals
+from d9m.trace.inject._d9m_recorder.core import private, seals, varying
 from d9m.trace.whole_lines import WholeLines
 
 FORMAT = seals.FORMAT
@@ -147,6 +151,7 @@ FORMAT = seals.FORMAT
 ABOUT = "run.json"
 ERRORS = "errors.txt"
 TOO_OLD = "too-old.txt"
+VARYING = varying.NOTES
 PROCESSES = "processes.txt"
 STREAMS = "r*-*.d9m"
 ZOOM = "zoom"
@@ -199,7 +204,7 @@ def _clear(path: Path, force: bool) -> None:
         return
     if not force:
         raise UsageError(f"{quote(str(path))} is not empty", tip="--force replaces a recording")
-    ours = {ABOUT, ERRORS, TOO_OLD, PROCESSES, ZOOM}
+    ours = {ABOUT, ERRORS, TOO_OLD, VARYING, PROCESSES, ZOOM}
     ours |= {file.name for file in path.glob(STREAMS)}
     foreign = [name for name in names if name not in ours]
     if ABOUT not in names or foreign:

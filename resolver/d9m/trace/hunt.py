@@ -65,14 +65,14 @@ class HuntLimits(msgspec.Struct, frozen=True):
     runs: int | None = None
     """Of all stages together. As many are compared step by step, as long as they are equal."""
     seconds: float | None = None
-    most: int = MOST
-    """Where `runs` says nothing."""
-    fewest: int = FEWEST
-    """That are compared step by step, as long as they are equal."""
     until_found: bool = False
     """Compare more runs as long as they are equal and a limit allows it."""
     default_steps: bool = False
     """Whether the number of steps of a run is d9m's choice: one that it ends is not whole."""
+    most: int = MOST
+    """Where `runs` says nothing."""
+    fewest: int = FEWEST
+    """That are compared step by step, as long as they are equal."""
 
 
 class Hunt:

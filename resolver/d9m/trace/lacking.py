@@ -1,4 +1,4 @@
-"""What a checkpoint did not restore, where one run goes on with it."""
+"""States that a checkpoint did not restore, where one run goes on with it."""
 
 from __future__ import annotations
 

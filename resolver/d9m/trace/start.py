@@ -81,7 +81,7 @@ class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
     varying: bool = False
     """Calls of the program's own files whose results differ between runs are noted."""
     held: tuple[str, ...] = ()
-    """What returns the same in each run: clock, pid, entropy, addresses."""
+    """Those that return the same in each run: clock, pid, entropy, addresses."""
 
 
 class RunExit(msgspec.Struct, frozen=True):

@@ -46,7 +46,7 @@ class Trials:
         self._hunt = hunt
         self._advised = advised
         self._base = base or CauseFix()
-        """What all of these runs have set."""
+        """Set in all of these runs."""
 
     def explained(self, found: Findings, proves: bool) -> Findings:
         """The findings with the origin and the fix of the first cause, where a trial shows them."""
@@ -79,14 +79,14 @@ class Trials:
             noted = calls(self._record(CauseFix(), (), "notes calls that vary"))
         for kinds in hypotheses(cause, noted, _pids(paths)):
             fix = SET.get(kinds[0])
-            held = () if fix else tuple(kinds)
-            tried = fix or (SET["hash"] if kinds == ["addresses"] else CauseFix())
-            if kinds == ["hash"] and _has_hashseed(paths):
+            held = () if fix else kinds
+            tried = fix or (SET["hash"] if kinds == ("addresses",) else CauseFix())
+            if kinds == ("hash",) and _has_hashseed(paths):
                 continue
             title = f"with {' '.join(shown(fix))}" if fix else f"with fixed {' and '.join(kinds)}"
             if self._is_gone(cause, found, tried, held, title):
                 functions, lines = origin_lines(noted, kinds, cause)
-                origin = Origin(kinds, functions, lines)
+                origin = Origin(list(kinds), functions, lines)
                 return msgspec.structs.replace(cause, origin=origin, fix=fix)
         return cause
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -21,6 +21,8 @@ UNITS = (1, 10**3, 10**6, 10**9)
 MOST_LINES = 3
 CALLED: tuple[OriginKind, ...] = ("clock", "pid", "entropy")
 DRAWN: tuple[OriginKind, ...] = ("random", "numpy.random")
+SEEDED: tuple[OriginKind, ...] = ("torch",)
+UNCALLED: tuple[OriginKind, ...] = ("hash", "addresses")
 
 
 class VaryingCall(msgspec.Struct, frozen=True, array_like=True):
@@ -90,34 +92,39 @@ def origin_lines(
     """
     of_kind = [call for call in found if call.kind.removeprefix("draw ") in kinds and call.lines]
     exact = [call for call in of_kind if _is_value(call.value, cause)]
-    places: dict[tuple[str, int, str], str] = {}
+    places: dict[tuple[str, tuple[str, int, str]], None] = {}
     wanted = exact or of_kind
     if set(kinds) <= {"clock", "pid", "entropy"}:
         wanted.reverse()  # the last call before the difference leads
     for call in wanted:
-        places.setdefault(call.lines[0], call.function)
-    lines = [SourceLine(*line) for line in places][:MOST_LINES]
-    return list(places.values())[:MOST_LINES], lines
+        places[call.function, call.lines[0]] = None
+    shown = list(places)[:MOST_LINES]
+    return [name for name, _line in shown], [SourceLine(*line) for _name, line in shown]
 
 
 def hypotheses(
     cause: Cause, found: Sequence[VaryingCall], pids: Sequence[int | None]
-) -> list[list[OriginKind]]:
+) -> list[tuple[OriginKind, ...]]:
     """Return what a cause may come from, the most likely first; all calls together after each."""
     kinds = list(dict.fromkeys(call.kind for call in found))
     seeded = {call.function.rpartition(".")[0] for call in found if call.kind == "seed"}
-    called: list[OriginKind] = [kind for kind in CALLED if kind in kinds]
-    first: list[OriginKind] = []
-    last: list[OriginKind] = []
+    called: list[OriginKind] = [kind for kind in CALLED if kinds.count(kind)]
+    first: Sequence[OriginKind]
+    last = UNCALLED
     if cause.kind == "seed":
         called.sort(key=lambda kind: kind != looks_like(cause.a, cause.b, pids))
-        first = ["torch"] if "torch" not in seeded and is_by_chance(cause.a) else []
+        first = SEEDED if "torch" not in seeded and is_by_chance(cause.a) else ()
+        last = ()
     else:
-        first = [name for name in DRAWN if f"draw {name}" in kinds and name not in seeded]
-        last = ["hash", "addresses"]
-    alone: list[list[OriginKind]] = [[kind] for kind in [*first, *called]]
-    together = [called] if len(called) > 1 else []
-    return alone + together + [[kind] for kind in last]
+        first = tuple(name for name in DRAWN if _is_unseeded(name, kinds, seeded))
+    alone: list[tuple[OriginKind, ...]] = [(kind,) for kind in (*first, *called)]
+    together = [tuple(called)] if len(called) > 1 else []
+    return [*alone, *together, *((kind,) for kind in last)]
+
+
+def _is_unseeded(module: str, kinds: Sequence[str], seeded: Collection[str]) -> bool:
+    """Whether the program draws from a module's generator and never seeds it."""
+    return f"draw {module}" in kinds and module not in seeded
 
 
 def _number(value: str | None) -> float | None:

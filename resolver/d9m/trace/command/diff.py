@@ -88,7 +88,7 @@ def command(
 
 def _two(paths: list[str] | None) -> list[str]:
     if paths is None or len(paths) != 2:
-        raise UsageError("name two recordings", tip="for example: d9m diff a b")
+        raise UsageError("name two recordings: RUN_A RUN_B", tip="for example: d9m diff a b")
     return paths
 
 
@@ -108,13 +108,13 @@ def _bisected(reference: Path, program: list[str] | None) -> int:
         request = like(reference, recorded_program.request(None, "auto", "as-is", "2GB"))
         with tempfile.TemporaryDirectory(prefix="d9m-bisect-") as place:
             path = Path(place) / "run"
-            start(words, path, request)
+            ending = start(words, path, request)
             found = compare(reference, path, "", Wanted(resume=False))
     except D9mError as error:
         typer.echo(f"d9m: {error.what}", err=True)
         return bisect_code(ExitCode.UNKNOWN)
     typer.echo(verdict.sentences(found))
-    failed = any(run.failed for run in found.runs)
+    failed = not ending.processes or any(run.failed for run in found.runs)
     return bisect_code(ExitCode.UNKNOWN if failed else exit_code(found))
 
 

@@ -24,7 +24,7 @@ from d9m.trace.inject._d9m_recorder.core.private import masked
 
 if TYPE_CHECKING:
     from d9m.kb.store import KnowledgeBase
-    from d9m.trace.findings import Cause, Findings, Replay
+    from d9m.trace.findings import AppliedFix, Cause, Findings, Replay
     from d9m.trace.hunt import Replays
     from d9m.trace.hunt_folder import RecordingsFolder
     from d9m.trace.replay import ReplayFailure
@@ -130,12 +130,13 @@ def command(
     kb = open_knowledge_base()
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
-    limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
+    limits = HuntLimits(runs, limit, until_found, steps is None)
     to_stderr = format_ != "text" and out is None
     request = _to_the_last(request)
     runner = _runner(program, settings, first, to_stderr)
     again = _again(steps, step_by, compiled, max_size, before, set_)
     hunts: list[Hunt] = []
+    applied: list[AppliedFix] = []
 
     def begin(base: CauseFix, limits: HuntLimits) -> Hunt:
         path = place.path / f"fix-{len(hunts)}" if hunts else place.path
@@ -166,9 +167,10 @@ def command(
     try:
         if two:
             found = compared()
+        elif not fix:
+            found = answer(begin(CauseFix(), limits), CauseFix(), True)
         else:
-            once = None if fix else begin(CauseFix(), limits)
-            found = fixed(begin, answer, limits) if once is None else answer(once, CauseFix(), True)
+            found = fixed(begin, answer, limits, applied)
         report(found)
         code = exit_code(found)
     except KeyboardInterrupt:
@@ -176,7 +178,7 @@ def command(
         if known is None:
             _on_progress("interrupted before two runs could be compared")
         else:
-            found = with_advice(kb, known)
+            found = msgspec.structs.replace(with_advice(kb, known), fixes=applied)
             report(found)
         raise
     finally:

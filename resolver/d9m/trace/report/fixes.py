@@ -1,4 +1,4 @@
-"""What removes a cause: the settings that were tried, or the edit and its line."""
+"""The fix of a cause: the settings that were tried, or the edit and its line."""
 
 from __future__ import annotations
 
@@ -98,10 +98,8 @@ def proof(fix: CauseFix) -> str:
 
 
 def summary(found: Findings) -> str:
-    """Return what became of a program that was to be fixed."""
+    """Return how many fixes a program needs whose runs are equal with them."""
     needed = [each for each in found.fixes if each.needed is not False]
-    if found.causes:
-        return ""
     return f"Reproducible with {len(needed)} {'fix' if len(needed) == 1 else 'fixes'}."
 
 

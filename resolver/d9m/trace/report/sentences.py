@@ -111,7 +111,7 @@ _LIKE = {
     "random": ", from Python's random generator, which nothing seeded",
     "numpy.random": ", from NumPy's random generator, which nothing seeded",
 }
-"""What values come from -> how a sentence says so."""
+"""Origin of values -> how a sentence says so."""
 
 
 def plain(op: str | None) -> str:

@@ -86,13 +86,16 @@ def _fixed(page: Page, view: FindingsView) -> None:
     found = view.findings
     if not found.fixes:
         return
+    page.line(Span("Fixed", "head"))
     for number, each in enumerate(found.fixes, 1):
         page.paragraph(sentences.sentence(found, each.cause), f"{number}  ", style="head")
         if sentences.place(each.cause):
             page.paragraph(sentences.place(each.cause), "   where    ", " " * 12)
         page.paragraph(fixes.applied(each), "   Fix      ", " " * 12)
     page.gap()
-    if not found.causes and view.command:
+    if found.causes:
+        page.line(Span("Left", "head"))
+    elif view.command:
         page.line("To start it reproducibly, with the statements above:")
         page.line(f"  {fixes.command(found, view.command)}")
         page.gap()
@@ -206,6 +209,9 @@ def share(part: float) -> str:
 def fix(view: FindingsView, cause: Cause) -> list[str]:
     """Return what to do about it, in lines to copy."""
     lines: list[str] = []
+    causes = view.findings.causes
+    if any(causes[number].kind == "settings" for number in cause.may_follow):
+        return []
     if cause.fix is not None:
         lines = [f"{lead}{text}" for lead, text in _led("Fix", fixes.settings(cause.fix))]
         lines.append(f"         {fixes.proof(cause.fix)}")
@@ -215,9 +221,9 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
         lines.append(f"Edit     {fixes.edit(cause)}")
     elif cause.advice is not None:
         lines += _advised(view, cause.advice)
-    elif cause.kind in ("op", "collective") and not cause.hints:
+    elif cause.kind in ("op", "collective") and not (cause.hints or cause.draws):
         lines.append("Fix      not verified: no record of this op; please send us this answer")
-    for name in cause.records:
+    for name in () if cause.fix is not None else cause.records:
         for table in (view.kb.ingredients, view.kb.sources):
             if name in table:
                 lead = "Fix      " if not lines else "         "

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import zlib
 
 from . import private, seals
+
+PLAIN = re.compile(r"-?\d{1,4}(\.\d+)?|true|false|on|off|yes|no", re.IGNORECASE)
 
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 
@@ -50,13 +54,21 @@ def _from_proc() -> list:
 
 
 def environment(settings) -> dict:
-    """Variables that the records know, and others of their families, such as NCCL_."""
+    """Variables that the records know; of others of their families, such as NCCL_, plain values
+    and digests.
+    """
     families = tuple(name.partition("_")[0] + "_" for name in settings.variables if "_" in name)
-    return {
-        name: private.masked_variable(name, value)
-        for name, value in sorted(os.environ.items())
-        if name in settings.variables or name.startswith(families)
-    }
+    found = {}
+    for name, value in sorted(os.environ.items()):
+        if name in settings.variables:
+            found[name] = private.masked_variable(name, value)
+        elif name.startswith(families):
+            found[name] = value if PLAIN.fullmatch(value) else _digest(value)
+    return found
+
+
+def _digest(value: str) -> str:
+    return f"crc32 {zlib.crc32(value.encode('utf-8', 'replace')):08x}"
 
 
 def versions() -> dict:
