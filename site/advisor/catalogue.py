@@ -73,8 +73,9 @@ class Catalogues:
         return {part: self.columns.of_package[part] for part in entry.parts}
 
     def bounds(self, package: str) -> set[str]:
-        """Releases between which the signatures of a package change."""
-        found: set[str | None] = set()
+        """Releases between which the names of a package and their signatures change."""
+        spans = [entry.exists for entry in self._entries[package]]
+        found: set[str | None] = set().union(*_limits(spans))
         for stated in self._signatures(package).values():
             for signature in stated:
                 found.update(*_limits(signature.spans))

@@ -111,6 +111,7 @@ class Statements:
             "sets": self._turns(solution.sets),
             "cautions": self._cautions(solution.cautions),
             "notes": self._cautions(solution.notes),
+            "warns": None if solution.warns is None else self.number(solution.warns),
         }
 
     def ingredient(self, id_: str) -> dict[str, Any]:

@@ -54,12 +54,11 @@ def test_one_condition_and_the_rest_are_two_cases() -> None:
 
 
 def test_an_op_with_two_causes_names_both() -> None:
-    asked = d9m("advise", "--with", "dgl", "--ops", "dgl.nn.RelGraphConv")
+    asked = d9m("advise", "--torch", "any", "--ops", "cumprod")
     said = flat(asked.stdout)
-    assert "depends, for 2 reasons: • Gradient of gather_mm" in said
-    assert "Sums over neighbours add in no fixed order: • With DGL 2.2.1" in said
-    assert "otherwise" not in said
-    assert "name your release: --with dgl=VERSION" in said
+    assert "depends, for 2 reasons: • cumprod and logcumsumexp of one dimension" in said
+    assert "cumsum on CUDA: • With PyTorch 2.6 or newer: deterministic" in said
+    assert "say which you have: --torch 2.15" in said
 
 
 def test_releases_that_are_not_verified_do_not_lead() -> None:

@@ -46,9 +46,9 @@ def test_a_name_means_the_plainest_op(
     assert [op.name for op in item.ops] == names
 
 
-def test_the_mode_of_a_padding_in_a_profile_is_unknown() -> None:
+def test_an_operator_has_the_defaults_of_its_schema() -> None:
     (item,) = _asked("torch", "2.4", "aten::pad").items
-    assert [op.defaults for op in item.ops] == [{}]
+    assert [op.defaults for op in item.ops] == [{"mode": "constant"}]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,10 @@ COMMANDS = {
     ),
     "show": ("d9m.cli.show_command", "Show an op, setting or record in every version."),
     "list": ("d9m.cli.list_command", "List what d9m knows: ops, settings, rules and more."),
+    "mcp": (
+        "d9m.agents.command",
+        "Answer coding agents over the Model Context Protocol.",
+    ),
     "kb": ("d9m.authoring.command", "For people who write records."),
 }
 """Command -> its module, which has a ``register(app)``, and its line in the overview."""

@@ -20,8 +20,8 @@ from d9m.environment.releases import Installed
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.conditions import Cell, Cells, by_answer, intervals, releases
-from d9m.model.records import Conditional, Fact, GpuModel
-from d9m.model.versions import FIRST, key
+from d9m.model.records import Conditional, Existence, Fact, GpuModel
+from d9m.model.versions import FIRST, key, within
 from d9m.model.when import Clause, Condition, Value
 
 _Part = TypeVar("_Part", bound=Conditional)
@@ -134,6 +134,19 @@ class Environment(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(
             self, facts={**self.facts, **facts}, api_defaults=api_defaults
         )
+
+    def having(self, package: str, spans: Iterable[Existence]) -> Environment:
+        """This environment without the releases of a package that lack an op."""
+        held = self.packages[package]
+        if held.candidates.how in ("newer", "between"):
+            return self
+        every = held.candidates.releases
+        kept = tuple(each for each in every if all(within(each, span) for span in spans))
+        if len(kept) in (0, len(every)):
+            return self
+        candidates = msgspec.structs.replace(held.candidates, releases=kept)
+        known = {**self.packages, package: msgspec.structs.replace(held, candidates=candidates)}
+        return msgspec.structs.replace(self, packages=known)
 
 
 _ABSENT: Cells = (Cell(None),)

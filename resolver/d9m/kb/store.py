@@ -7,7 +7,7 @@ is the same.
 
 import functools
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -18,7 +18,7 @@ from d9m.kb.kinds import RecordKind
 from d9m.kb.symptom_index import SymptomIndex
 from d9m.model import records
 from d9m.model.op_syntax import BOTH, Direction, plain
-from d9m.model.signatures import Signature, signature_in
+from d9m.model.signatures import Signature, exact, signature_in
 from d9m.model.versions import in_order
 from d9m.model.when import Clause
 from d9m.model.words import Words
@@ -312,9 +312,10 @@ class KnowledgeBase:
             return self.package_level.get(package) or ()
         return self.op_sources.get(f"{package}:{op}") or ()
 
-    def signature(self, package: str, name: str, release: str) -> Signature | None:
-        """How a callable of this full name (``torch.Tensor.cumsum``) is called in a release, if its
-        wheels say so.
+    def signatures_in(self, package: str, name: str, releases: Sequence[str]) -> list[Signature]:
+        """How a callable of this full name (``torch.Tensor.cumsum``) is called in some releases,
+        each way once; if wheels say so of none of them, how it is called in any.
         """
         stated = self.signatures.get(f"{package}:{plain(name)}") or ()
-        return signature_in(stated, name, release)
+        there = dict.fromkeys(signature_in(stated, name, release) for release in releases)
+        return list(filter(None, there)) or list(exact(stated, name))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -11,7 +12,9 @@ from d9m.environment.environment import DEVICES, Environment
 from d9m.kb.store import WHOLE, KnowledgeBase
 from d9m.model.advice import (
     NEVER_DIFFERS,
+    WITHOUT_SETTINGS,
     WORST_LAST,
+    Choice,
     Citation,
     LastVerified,
     OpAnswer,
@@ -24,7 +27,16 @@ from d9m.model.advice import (
     worst,
     worst_default,
 )
-from d9m.model.records import Default, ErrorText, Evidence, Outcome, Scope, Source, Workaround
+from d9m.model.records import (
+    Default,
+    ErrorText,
+    Evidence,
+    Outcome,
+    Scope,
+    Source,
+    Workaround,
+    together,
+)
 from d9m.model.versions import key
 from d9m.model.when import Clause
 from d9m.resolve.applied_sources import AppliedSource
@@ -88,7 +100,52 @@ def _op_answer(item: OpItem, sources: list[SourceAnswer], scope: Scope) -> OpAns
         sources=sources,
         note=item.lacks,
         could_mean=list(item.could_mean),
+        without_mode=_without_mode(sources) if outcome == "raises" else None,
     )
+
+
+def _without_mode(sources: Sequence[SourceAnswer]) -> Outcome:
+    """Return the outcome of an op without the switch that refuses it."""
+    refused = {label for source in sources for label in together(source.raised_by or "")}
+    return worst(outcome_without(source, refused) for source in sources)
+
+
+def outcome_without(source: SourceAnswer, labels: Collection[str]) -> Outcome:
+    """Return the outcome of a source where some solutions are not used."""
+    if source.outcome == "raises":
+        alternatives = [together(source.raised_by or "")]
+    else:
+        alternatives = source.alternatives
+    lost = [each for each in alternatives if not set(each).isdisjoint(labels)]
+    if lost and len(lost) == len(alternatives):
+        return WITHOUT_SETTINGS[source.default]
+    return source.outcome
+
+
+def choices(ops: Sequence[OpAnswer], chosen: frozenset[str]) -> list[Choice]:
+    """Return what a deterministic mode costs that some ops need and others refuse."""
+    labels: set[str] = set()
+    for op in ops:
+        for source in op.sources if op.outcome == "raises" else ():
+            labels.update(together(source.raised_by or ""))
+    labels &= chosen
+    if not labels:
+        return []
+    on = {op.query: op.outcome for op in ops}
+    off: dict[str, Outcome] = {}
+    for op in ops:
+        off[op.query] = worst(
+            [outcome_without(each, labels) for each in op.sources] or [op.outcome]
+        )
+    return [_choice("on", labels, on), _choice("off", labels, off)]
+
+
+def _choice(
+    mode: Literal["on", "off"], labels: Iterable[str], outcomes: Mapping[str, Outcome]
+) -> Choice:
+    raising = [query for query, outcome in outcomes.items() if outcome == "raises"]
+    bad = [query for query, outcome in outcomes.items() if outcome == "unsolved"]
+    return Choice(mode, sorted(labels), raising, bad)
 
 
 def _outcome_in(source: SourceAnswer, scope: Scope) -> Outcome:

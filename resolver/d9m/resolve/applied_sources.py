@@ -42,9 +42,10 @@ def of_items(
             *op.arguments.items(),
             op.directions,
             *op.defaults.items(),
+            op.exists,
         )
         if place not in known:
-            call = environment.given(op.arguments, op.defaults)
+            call = environment.given(op.arguments, op.defaults).having(op.package, op.exists)
             known[place] = AppliedSource(
                 op_source, op.package, call, *judge(kb, call, op_source, op.when, op.directions)
             )
@@ -84,7 +85,7 @@ def of_packages(
     """Sources of the packages themselves, but for those that an item asks about: Horovod's fusion,
     a launcher's switches.
     """
-    calls = itertools.chain.from_iterable(item.ops for item in items)
+    calls = itertools.chain.from_iterable(item.ops for item in items if not item.is_listed)
     asked = {op.package for op in calls if op.name == WHOLE}
     found: list[AppliedSource] = []
     for package in environment.packages:

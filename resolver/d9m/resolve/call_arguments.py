@@ -68,15 +68,11 @@ def signatures(
         names.append(entry.reaches[0].op)
     releases = environment.packages[entry.package].candidates.releases
     for name in names:
-        found: dict[Signature, None] = {}
-        for release in releases:
-            signature = kb.signature(entry.package, name, release)
-            if signature is not None:
-                found[signature] = None
+        found = kb.signatures_in(entry.package, name, releases)
         if found and is_method and name == entry.name and not _is_method(kb, entry):
             return [_without_object(signature) for signature in found]
         if found:
-            return list(found)
+            return found
     return []
 
 

@@ -92,6 +92,9 @@ def judge(
         if name in environment.packages
     }
     given = tuple(name for name, installed in held.items() if installed.origin == "given")
+    warned = frozenset(
+        label for label, where in case.warned.items() if {} in environment.holding(where)
+    )
     home = held.get(case.home)
     off_the_map = home if home and home.candidates.how in ("newer", "between") else None
     place = (
@@ -103,9 +106,10 @@ def judge(
         assumed,
         given,
         off_the_map,
+        warned,
     )
     return kb.once(
-        place, lambda: _find(case, environment, domains, assumed, here)
+        place, lambda: _find(case, environment, domains, assumed, here, warned)
     ), case.directions(here)
 
 
@@ -140,6 +144,7 @@ def _find(
     domains: Mapping[str, Cells],
     assumed: Sequence[str],
     here: Sequence[Direction],
+    warned: frozenset[str],
 ) -> Evaluation:
     image = environment.image.package if environment.image else None
     home = environment.packages.get(case.home)
@@ -148,7 +153,7 @@ def _find(
     refused: set[tuple[str | None, Default]] = set()
 
     def answer(world: World) -> Verdict:
-        verdict, basis = case.verdict(world, image, here)
+        verdict, basis = case.verdict(world, image, here, warned)
         if basis is not None:
             bases.setdefault(verdict, {})[basis] = None
         return verdict
@@ -157,12 +162,12 @@ def _find(
         elsewhere = {**domains, **{name: (Cell(value),) for name, value in deviation.items()}}
         if off_the_map:
             branches = conditions.by_answer(
-                elsewhere, lambda world: case.verdict(world, image, here)[0]
+                elsewhere, lambda world: case.verdict(world, image, here, warned)[0]
             )
             verdicts = [verdict for _, verdict in mark_unverified(environment, case.home, branches)]
         else:
             worlds = conditions.worlds(elsewhere)
-            verdicts = [case.verdict(world, image, here)[0] for world in worlds]
+            verdicts = [case.verdict(world, image, here, warned)[0] for world in worlds]
         for verdict in verdicts:
             if verdict.outcome == "raises":
                 refused.add((verdict.raised_by, verdict.default))

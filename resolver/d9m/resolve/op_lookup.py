@@ -10,6 +10,7 @@ import msgspec
 from d9m.environment.environment import Environment, fact, fact_value
 from d9m.errors import UsageError, quote
 from d9m.kb.store import WHOLE, KnowledgeBase, OpEntry, PublicName, Reached
+from d9m.model import op_syntax
 from d9m.model.op_syntax import Direction, Query, common
 from d9m.model.records import Existence
 from d9m.model.signatures import Arguments, decide_facts
@@ -31,6 +32,8 @@ class OpCall(msgspec.Struct, frozen=True):
     directions: tuple[Direction, ...]
     defaults: dict[str, str] = {}
     """Values that the API gives the arguments that are left out."""
+    exists: tuple[Existence, ...] = ()
+    """Releases that have the op and the name that was asked."""
 
 
 class OpItem(msgspec.Struct, frozen=True):
@@ -42,6 +45,8 @@ class OpItem(msgspec.Struct, frozen=True):
     """Why it means none here: the releases that have the name, and the one in question."""
     could_mean: tuple[str, ...] = ()
     """Other ops of that bare name, which have their own records."""
+    is_listed: bool = False
+    """Whether the question names no ops, and gets this one with all others."""
 
 
 class _Path(msgspec.Struct, frozen=True):
@@ -188,6 +193,7 @@ def _call(
         target.when,
         common(target.directions, query.directions),
         {} if entry.is_message else _defaults(kb, environment, path),
+        (entry.exists, kb.ops[f"{entry.package}:{target.op}"].exists),
     )
 
 
@@ -225,13 +231,16 @@ def _unrecorded(
 
 
 def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
-    """Every catalogued op of the environment that has a source, but for those of an add-on that
-    was named next to a framework: it is asked about as a whole.
+    """Every catalogued op of the environment that has a source, but for those that only programs
+    of another kind call, and those of an add-on that was named next to a framework: it is asked
+    about as a whole.
     """
     items: list[OpItem] = []
     for package in catalogues(kb, environment):
         if not is_add_on(kb, environment, package):
-            place = ("everything", package, environment.packages[package].candidates.releases)
+            releases = environment.packages[package].candidates.releases
+            held, given = tuple(environment.packages), tuple(environment.facts.items())
+            place = ("everything", package, releases, held, given)
             items += kb.once(place, functools.partial(_with_sources, kb, environment, package))
     return items
 
@@ -242,11 +251,11 @@ def _with_sources(kb: KnowledgeBase, environment: Environment, package: str) -> 
     start = f"{package}:"
     for place in kb.op_sources:
         entry = kb.ops.get(place) if place.startswith(start) else None
-        if entry is not None and exists_in(environment, package, entry.exists):
-            said = call_facts(kb, environment, entry, None, False)
-            directions = entry.reaches[0].directions
-            op = OpCall(package, entry.name, {}, {}, directions, said.defaults)
-            items.append(OpItem(entry.name, (op,)))
+        if entry is None or not exists_in(environment, package, entry.exists):
+            continue
+        if entry.facts.items() <= environment.facts.items():
+            item = find(kb, environment, op_syntax.parse(entry.name))
+            items.append(msgspec.structs.replace(item, is_listed=True))
     return items
 
 

@@ -30,7 +30,7 @@ from d9m.model.advice import (
 from d9m.model.records import INCLUDED, Caution, Ingredient, Outcome, Scope, Solution
 from d9m.model.settings import PlainValue
 from d9m.resolve import applied_sources, helper_effects, package_verdict
-from d9m.resolve.answers import cite, op_answers
+from d9m.resolve.answers import choices, cite, op_answers
 from d9m.resolve.applied_sources import AppliedSource
 from d9m.resolve.conflicts import Chosen, across, priced
 from d9m.resolve.helper_calls import Call
@@ -112,6 +112,7 @@ def resolve(
         cautions=_cautions(kb, environment, every, chosen, ingredients),
         unknowns=unknowns,
         known_sources=counts,
+        choices=choices(ops, chosen),
     )
 
 

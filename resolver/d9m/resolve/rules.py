@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from d9m.kb.store import KnowledgeBase, OpSource
+from d9m.model.advice import WITHOUT_SETTINGS
 from d9m.model.op_syntax import BOTH, Direction
 from d9m.model.records import (
     Default,
@@ -20,6 +21,7 @@ from d9m.model.records import (
     Source,
     TimelineStep,
     Unless,
+    together,
 )
 from d9m.model.versions import covers, key
 from d9m.model.when import Clause, Condition, Range, World, cuts, parse
@@ -69,6 +71,8 @@ class Rules:
             label: _usable(solution)
             for label, _id, solution in kb.labelled(op_source.source.labels())
         }
+        labelled = kb.labelled(op_source.source.labels())
+        self.warned = {label: solution.warns_where for label, _id, solution in labelled}
         self.cuts = cuts(self._all_conditions())
 
     def _all_conditions(self) -> list[Condition]:
@@ -99,9 +103,15 @@ class Rules:
         return [each for each in BOTH if each in ways and each in wanted]
 
     def verdict(
-        self, world: World, image: str | None, wanted: Sequence[Direction]
+        self,
+        world: World,
+        image: str | None,
+        wanted: Sequence[Direction],
+        warned: frozenset[str] = frozenset(),
     ) -> tuple[Verdict, Basis | None]:
-        """Return the verdict in one world, and its basis."""
+        """Return the verdict in one world, and its basis; with switches that are `warned` of, a
+        call that they refuse goes on.
+        """
         op_source = any(
             set(directions) & set(wanted) and when.holds(world)
             for when, directions in self.patterns
@@ -124,6 +134,9 @@ class Rules:
         )
         late = beyond is not None and isinstance(value, tuple) and value >= key(beyond)
         told = self._ruled(rule, world)
+        if told.outcome == "raises" and not warned.isdisjoint(together(told.raised_by or "")):
+            outcome = WITHOUT_SETTINGS[told.default]
+            told = msgspec.structs.replace(told, outcome=outcome, error=None)
         return unverified(told, step.verified_through or "") if late else told, Basis(
             track, place, exception
         )

@@ -24,7 +24,7 @@ export class Advisor {
     // What somebody said comes first, and wins.
     const facts = { ...said.facts, ...decidedFacts(said, this.names, queries), ...said.facts };
     const here = this.environment({ ...question, facts });
-    const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here);
+    const asked = queries.length ? queries.map((query) => find(here, this.names, query)) : everything(here, this.names);
     const unasked = addOns(here, asked).map((names) => names.map((name) => find(here, this.names, parse(name))));
     return { ...resolve(here, asked, question.scope, unasked), named_ops: queries.length > 0, calls: calls(here) };
   }

@@ -36,7 +36,8 @@ function signatures(here, home, number, isMethod) {
   const inside = (release) => ([from, until]) => (from === null || ranks[from] <= ranks[release]) && (until === null || ranks[release] < ranks[until]);
   for (const each of tried) {
     const every = catalogue.signatures[each] ?? [];
-    const found = every.filter(([spans]) => releases.some((release) => spans.some(inside(release)))).map(([, overloads]) => overloads);
+    const there = every.filter(([spans]) => releases.some((release) => spans.some(inside(release))));
+    const found = (there.length ? there : every).map(([, overloads]) => overloads);
     if (!found.length) continue;
     return isMethod && each === name && !isOwnMethod ? found.map((overloads) => overloads.map(dropFirst)) : found;
   }

@@ -1,6 +1,6 @@
 // One environment: what the tables say of the packages that were chosen, with the facts that were given.
 
-import { Clauses } from "./clauses.js";
+import { Clauses, isEmpty } from "./clauses.js";
 import { Mistake } from "./op_syntax.js";
 import { Together } from "./together.js";
 
@@ -32,6 +32,8 @@ export class Environment {
     this.absent = Object.fromEntries(this.catalogues.map((name) => [name, this.together.absent(name)]));
     this.facts = givenFacts(tables, question, gpu);
     this.said = { given: this.facts, defaults: {} };
+    const warning = tables.solutions.filter(({ warns }) => warns !== null && this.holding(warns).some(isEmpty));
+    this.warned = new Set(warning.map(({ label }) => label)); // switches that warn of what they refuse
   }
 
   get isImage() {

@@ -27,7 +27,7 @@ export function judgeItem(here, item, scope) {
   const found = new Map();
   for (const op of item.ops) {
     for (const column of op.columns) {
-      const each = judge(here, column, { given: { ...here.facts, ...op.arguments }, defaults: op.defaults }, op.directions, scope);
+      const each = judge(here, column, { given: { ...here.facts, ...op.arguments }, defaults: op.defaults }, op.directions, scope, op.releases);
       if (!each) continue;
       const known = found.get(each.source.id);
       if (!known || isWorse(each, known)) found.set(each.source.id, each);
@@ -45,7 +45,7 @@ function isWorse(one, other) {
 
 // Sources of the packages themselves, but for those that an item asks about. Every wheel ships parts of the platform: who neither names nor uses one does not ask about it.
 export function judgeOpless(here, scope, items = []) {
-  const whole = items.flatMap((item) => item.ops.filter((op) => op.name === WHOLE));
+  const whole = items.filter((item) => !item.isListed).flatMap((item) => item.ops.filter((op) => op.name === WHOLE));
   const named = new Set(whole.map((op) => op.home));
   const { opless, about } = here.tables;
   const uses = (name) => about[name].concerns !== null && here.holding(about[name].concerns).length > 0;
@@ -56,23 +56,23 @@ export function judgeOpless(here, scope, items = []) {
 }
 
 // All that a source can do here; null where it does not apply.
-function judge(here, column, said, wanted, scope) {
+function judge(here, column, said, wanted, scope, releases = null) {
   const { tables, clauses } = here;
   const [source, home, way, splits, asks] = tables.columns[column];
   const training = said.given.training ?? tables.facts.training[2];
   const asked = wanted.filter((each) => each === 0 || training !== "false");
   const directions = (way ? [way - 1] : [0, 1]).filter((each) => asked.includes(each));
-  const cell = here.together.cell(column);
+  const cell = here.together.cell(column, releases);
   if (!directions.length || !cell || !INCLUDED[scope].includes(tables.sources[source].scope)) return null;
   const at = splits ? asked.length - 1 + asked[0] + (asked.length > 1 ? 1 : 0) : 0;
   const answers = (fixed = {}) =>
-    honest(here, home, clauses.byAnswer(cell[at], said, true, fixed).map(([when, leaf]) => [when, tables.verdicts[leaf].at(-1)]));
+    honest(here, home, clauses.byAnswer(cell[at], said, true, fixed).map(([when, leaf]) => [when, verdictOf(here, leaf)]));
   const outcomeOf = (found) => together(found.map(([, verdict]) => verdict.outcome));
   // Only between two releases do clauses have a part in an outcome.
   const [, , , how] = here.held.find(([name]) => name === home);
   const leaves = (fixed) => [...new Set(clauses.answers(cell[at], said, fixed))];
   const outcomeAt = (fixed) =>
-    how === "between" ? outcomeOf(answers(fixed)) : together(leaves(fixed).map((leaf) => tables.verdicts[leaf].at(-1).outcome));
+    how === "between" ? outcomeOf(answers(fixed)) : together(leaves(fixed).map((leaf) => verdictOf(here, leaf).outcome));
   const deviations = (base) => clauses.deviations(cell[at], said, outcomeAt, base, badness);
   let possible = answers();
   let outcome = outcomeOf(possible);
@@ -98,6 +98,16 @@ function judge(here, column, said, wanted, scope) {
     asks: used,
     fixedIn: latest(tables, home, clauses.answers(cell[at + cell.length / 2], said)),
   };
+}
+
+// What a call does with nothing set -> its outcome where nothing may be set.
+export const WITHOUT_SETTINGS = { deterministic: "deterministic", nondeterministic: "unsolved", raises: "raises", unknown: "unknown" };
+
+// The verdict of a leaf; a call that a switch refuses goes on where the switch only warns.
+function verdictOf(here, leaf) {
+  const verdict = here.tables.verdicts[leaf].at(-1);
+  const isWarned = verdict.outcome === "raises" && verdict.raised_by?.split(" + ").some((label) => here.warned.has(label));
+  return isWarned ? { ...verdict, outcome: WITHOUT_SETTINGS[verdict.default], error: undefined } : verdict;
 }
 
 // The verdict that stands for all, under the shortest clause; null where it depends.

@@ -263,10 +263,27 @@ function elsewhere(tables, advice, kinds) {
     });
 }
 
-// Comment lines: conflicts.
+// What the deterministic mode costs on, and what off: half a sentence each.
+export function choice({ choices: [on, off], solutions }) {
+  const named = solutions.filter((each) => on.solutions.includes(each.label)).map((each) => each.title);
+  return `with ${phrases.join(named)}, ${costs(on)}; without it, ${costs(off)}`;
+}
+
+function costs({ raises, nondeterministic }) {
+  const parts = [];
+  if (raises.length) parts.push(`${counted(raises)} ${raises.length === 1 ? "raises an error" : "raise errors"}`);
+  if (nondeterministic.length) parts.push(`${counted(nondeterministic)} ${nondeterministic.length === 1 ? "is" : "are"} nondeterministic`);
+  return parts.join(" and ") || "no op is nondeterministic";
+}
+
+const MOST_NAMED = 4; // ops that a choice names one by one
+const counted = (queries) => (queries.length <= MOST_NAMED ? phrases.join(queries) : `${queries.length} ops`);
+
+// Comment lines: choices and conflicts.
 function remarks(advice) {
   const other = (each) => `--scope ${each.scope} needs another ${each.name}`;
   return [
+    ...(advice.choices.length ? [`# CHOICE: ${choice(advice)}`] : []),
     ...advice.conflicts.map((each) => `# CONFLICT ${each.name}: ${each.choices.join("; ")}`),
     ...advice.scope_conflicts.map((each) => `# NOT BOTH: ${other(each)}: ${each.choices.join("; ")}`),
   ];

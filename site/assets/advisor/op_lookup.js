@@ -3,7 +3,7 @@
 import { callFacts, MESSAGE, OP, takes } from "./call_arguments.js";
 import { factValue } from "./environment.js";
 import { closest } from "./near.js";
-import { Mistake, plain, RECEIVER } from "./op_syntax.js";
+import { Mistake, parse, plain, RECEIVER } from "./op_syntax.js";
 import { decideFacts } from "./signatures.js";
 
 export const WHOLE = "*"; // stands for what a package does whatever its ops
@@ -142,6 +142,7 @@ export function find(here, names, asked) {
       defaults: defaultsOf(here, path),
       directions: directions.filter((each) => query.directions.includes(each)),
       columns,
+      releases: having(here, path.home, [path.number, op]),
     });
   }
   if (!ops.size) {
@@ -149,6 +150,16 @@ export function find(here, names, asked) {
     throw new Mistake(`“${query.text}” contradicts its own name, which means ${fixed.join(", ")}`);
   }
   return { text: query.text, ops: [...ops.values()] };
+}
+
+// The releases in question that have all these names, where some lack one; else null.
+function having(here, home, numbers) {
+  const [, , releases, how] = here.held.find(([name]) => name === home);
+  const { spans } = here.tables.catalogues[home];
+  const ranks = here.tables.ranks[home];
+  const isWithin = ([from, until], release) => (from === null || ranks[from] <= ranks[release]) && (until === null || ranks[release] < ranks[until]);
+  const kept = releases.filter((release) => numbers.every((number) => !spans[number] || isWithin(spans[number], release)));
+  return ["newer", "between"].includes(how) || !kept.length || kept.length === releases.length ? null : kept;
 }
 
 // What a name means in each package that has it. Of a bare name, a framework's own op comes before a library's.
@@ -249,17 +260,14 @@ export function addOns(here, items) {
   return here.held.filter((each) => isAddOn(here, each) && !asked.has(each[0])).map(([name]) => here.tables.stands_for[name]);
 }
 
-// Every catalogued op of the environment that has a source, but for those of an add-on: it is asked about as a whole.
-export function everything(here) {
-  const { tables } = here;
+// Every catalogued op of the environment that has a source, but for those that only programs of another kind call, and
+// those of an add-on: it is asked about as a whole.
+export function everything(here, names) {
+  const { catalogues } = here.tables;
   const aside = here.held.filter((each) => isAddOn(here, each)).map(([name]) => name);
   return here.catalogues.filter((home) => !aside.includes(home)).flatMap((home) => {
-    const found = tables.catalogues[home].names.flatMap(([name, sort, ...reached], number) => {
-      const own = reached[0];
-      if (sort !== OP || here.absent[home].has(number) || own[0] !== number || !own[3].length) return [];
-      const { defaults } = callFacts(here, home, number, null, false);
-      return [{ text: name, ops: [{ name, home, arguments: {}, defaults, directions: own[2], columns: own[3] }] }];
-    });
-    return found;
+    const isUsed = (name) => Object.entries(catalogues[home].facts[name] ?? {}).every(([fact, value]) => here.facts[fact] === value);
+    const hasSource = ([name, sort, own], number) => sort === OP && !here.absent[home].has(number) && own[0] === number && own[3].length && isUsed(name);
+    return catalogues[home].names.filter(hasSource).map(([name]) => ({ ...find(here, names, parse(name)), isListed: true }));
   });
 }

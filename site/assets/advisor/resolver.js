@@ -4,7 +4,7 @@ import { byText, choose } from "./select.js";
 import { same } from "./clauses.js";
 import { across, priced } from "./conflicts.js";
 import { inOrder } from "./decide.js";
-import { badness, INCLUDED, judgeItem, judgeOpless, REPEATS, worst, worstDefault } from "./evaluate.js";
+import { badness, INCLUDED, judgeItem, judgeOpless, REPEATS, WITHOUT_SETTINGS, worst, worstDefault } from "./evaluate.js";
 import { WHOLE } from "./op_lookup.js";
 import { needs, Solutions } from "./solutions.js";
 import { demands, merge, total, unique } from "./merge.js";
@@ -51,6 +51,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
     cautions: cautions(here, every, solutions.labelled(chosen), ingredients),
     unknowns,
     known_sources: knownSources(here, ops),
+    choices: choices(ops, chosen),
   };
 }
 
@@ -103,7 +104,34 @@ function opAnswer(here, item, judged, chosen, scope) {
     error: null,
     nearest: [],
     sources,
+    without_mode: outcome === "raises" ? outcomeWithout(sources, sources.flatMap(refusing)) : null,
   };
+}
+
+const refusing = (source) => source.raised_by?.split(" + ") ?? [];
+
+// The outcome of an op where some solutions are not used.
+function outcomeWithout(sources, labels) {
+  return worst(sources.map((source) => {
+    const alternatives = source.outcome === "raises" ? [refusing(source)] : source.alternatives;
+    const isLost = alternatives.length && alternatives.every((each) => each.some((label) => labels.includes(label)));
+    return isLost ? WITHOUT_SETTINGS[source.default] : source.outcome;
+  }));
+}
+
+// What a deterministic mode costs that some ops need and others refuse: on, then off.
+function choices(ops, chosen) {
+  const labels = unique(ops.filter((op) => op.outcome === "raises").flatMap((op) => op.sources.flatMap(refusing))).filter((label) => chosen.has(label)).sort(byText);
+  if (!labels.length) return [];
+  const off = ops.map((op) => [op.query, op.sources.length ? outcomeWithout(op.sources, labels) : op.outcome]);
+  const modes = { on: ops.map((op) => [op.query, op.outcome]), off };
+  const queries = (outcomes, wanted) => unique(outcomes.filter(([, outcome]) => outcome === wanted).map(([query]) => query));
+  return Object.entries(modes).map(([mode, outcomes]) => ({
+    mode,
+    solutions: labels,
+    raises: queries(outcomes, "raises"),
+    nondeterministic: queries(outcomes, "unsolved"),
+  }));
 }
 
 // What makes an op worse: of each condition the worst that any source has to say, worst first.

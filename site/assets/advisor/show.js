@@ -1,7 +1,7 @@
 // The advice as part of a page.
 
 import { chip, copier, element } from "./element.js";
-import { formats, quoted } from "./formats.js";
+import { choice, formats, quoted } from "./formats.js";
 import * as phrases from "./phrases.js";
 import { orderedSteps } from "./steps.js";
 import { environment, headline } from "./words.js";
@@ -62,12 +62,13 @@ export class Shower {
   }
 
   // A recognised error text; `ask` is called with the ops that it is about.
-  explanation(error, ask) {
+  explanation(error, ask, printed) {
     const about = error.ops.length
       ? element("p", {}, "Ask about ", ...error.ops.flatMap((op) => [element("button", { type: "button", class: "d9m-copy", onclick: () => ask(error, [op]) }, op), " "]))
       : null;
     return element("div", { class: "admonition warning" },
       element("p", { class: "admonition-title" }, error.title),
+      printed ? element("p", {}, element("strong", {}, printed)) : null,
       element("p", {}, error.advice), about,
       element("p", {}, element("a", { href: `${this.root}errors/${error.id}/` }, "Causes, workarounds and evidence")));
   }
@@ -77,13 +78,14 @@ export class Shower {
   }
 
   #conflicts(advice) {
-    const choice = (each, at) => element("li", {}, `${each.choices[at]} (${each.costs[at]})`);
+    const one = (each, at) => element("li", {}, `${each.choices[at]} (${each.costs[at]})`);
     const box = (each) =>
       element("div", { class: "admonition failure" },
         element("p", { class: "admonition-title" }, `Conflict${each.scope === advice.scope ? "" : ` with scope ${each.scope}`}: ${each.name}`),
         element("p", {}, "Choose one:"),
-        element("ul", {}, ...each.choices.map((_, at) => choice(each, at))));
-    return [...advice.conflicts, ...advice.scope_conflicts].map(box);
+        element("ul", {}, ...each.choices.map((_, at) => one(each, at))));
+    const mode = advice.choices.length ? [element("p", {}, `Choose: ${choice(advice)}.`)] : [];
+    return [...mode, ...[...advice.conflicts, ...advice.scope_conflicts].map(box)];
   }
 
   #blocks(advice, command, imports) {

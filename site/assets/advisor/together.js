@@ -23,8 +23,17 @@ export class Together {
     return this.rows.find((row) => !names.some((name) => row.other.has(name)));
   }
 
-  // The tensors of a column; none where its package is not here.
-  cell(column) {
+  // The tensors of a column; none where its package is not here. Of the home package only some releases may be meant.
+  cell(column, releases = null) {
+    const cell = this.#cell(column);
+    if (!cell || !releases) return cell;
+    const [, home] = this.tables.columns[column];
+    const numbered = (labels) => labels.map((label, place) => [place, label]);
+    const kept = (name, labels) => (name === home ? holding(this.tables.ranks[name], numbered(labels), releases) : numbered(labels));
+    return cell.map((tensor, at) => (at < cell.length / 2 ? this.#restricted(tensor, kept) : tensor));
+  }
+
+  #cell(column) {
     const [, home] = this.tables.columns[column];
     const { columns, cells } = this.tables.together;
     const row = this.#row([home, ...columns[column]]);
@@ -60,9 +69,9 @@ export class Together {
 
   // A tensor of which only the cells are left that its packages can be in here.
   #restricted(number, here) {
-    const [domains, leaves] = this.tables.tensors[number];
+    const [domains, leaves] = typeof number === "number" ? this.tables.tensors[number] : number;
     const axes = domains.map((domain) => {
-      const [name, labels] = this.tables.domains[domain];
+      const [name, labels] = typeof domain === "number" ? this.tables.domains[domain] : domain;
       const left = name in this.tables.facts ? labels.map((label, place) => [place, label]) : here(name, labels);
       return { name, left, size: labels.length };
     });

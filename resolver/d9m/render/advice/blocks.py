@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.model.advice import Advice
+from d9m.model.advice import Advice, Choice
 from d9m.model.settings import Step
 from d9m.render import phrases
 from d9m.render.advice.step import line as line_of
@@ -82,8 +82,36 @@ _PLACES = {
 }
 
 
+def choice(advice: Advice) -> str:
+    """Return what the deterministic mode costs on, and what off: half a sentence each."""
+    on, off = advice.choices
+    named = [each.title for each in advice.solutions if each.label in on.solutions]
+    return f"with {phrases.join(named)}, {_costs(on)}; without it, {_costs(off)}"
+
+
+def _costs(choice: Choice) -> str:
+    parts: list[str] = []
+    if choice.raises:
+        one = len(choice.raises) == 1
+        parts.append(f"{_counted(choice.raises)} {'raises an error' if one else 'raise errors'}")
+    if choice.nondeterministic:
+        verb = "is" if len(choice.nondeterministic) == 1 else "are"
+        parts.append(f"{_counted(choice.nondeterministic)} {verb} nondeterministic")
+    return " and ".join(parts) or "no op is nondeterministic"
+
+
+def _counted(queries: Sequence[str]) -> str:
+    return phrases.join(queries) if len(queries) <= MOST_NAMED else f"{len(queries)} ops"
+
+
+MOST_NAMED = 4
+"""Ops that a choice names one by one."""
+
+
 def remarks(answer: Answer) -> Iterator[str]:
     """Comment lines: what is contested, and what the user's own calls do."""
+    if answer.advice.choices:
+        yield f"# CHOICE: {choice(answer.advice)}"
     for conflict in answer.advice.conflicts:
         yield f"# CONFLICT {conflict.name}: {'; '.join(conflict.choices)}"
     for conflict in answer.advice.scope_conflicts:

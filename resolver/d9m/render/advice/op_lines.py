@@ -277,6 +277,8 @@ def _source_says(answer: Answer, source: SourceAnswer) -> str:
         says = _raises(answer, source)
     elif source.outcome == "unknown":
         says = _unknown(answer, source)
+    elif source.outcome == "unsolved" and source.raised_by:
+        says = f"warns, and is {words.bad(source.scope)}"
     says = f"{says} {where}".rstrip()
     if source.outcome == "unsolved" and source.note and not source.workarounds:
         says = f"{says} ({source.note.rstrip('.')})"
@@ -286,8 +288,6 @@ def _source_says(answer: Answer, source: SourceAnswer) -> str:
 def _raises(answer: Answer, source: SourceAnswer) -> str:
     """Return with which setting a call raises an error, and what it does without."""
     called = _raised_in(answer, source)
-    if called and called[0].warns:
-        return f"warns, and is {words.bad(source.scope)}"
     every = " in every release" if source.fixed_in is None else ""
     refusing = cases.refusing(answer, source.raised_by)
     if called or not refusing:
@@ -322,8 +322,10 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     open_ = [source for source in op.sources if source.outcome == op.outcome]
     yield from _assumptions(answer, filter(_is_exception, op.otherwise))
     if op.outcome == "solved" and _is_alone(answer):
-        causes = "; ".join(source.title for source in open_[:MOST_CAUSES])
-        yield f"{words.bad(open_[0].scope)} by default: {causes}"
+        good = op.default == "deterministic"
+        does = words.line("deterministic", open_[0].scope) if good else words.bad(open_[0].scope)
+        causes = ((good and source.note) or source.title for source in open_[:MOST_CAUSES])
+        yield f"{does} by default: {'; '.join(causes)}"
     if len(op.names) > 1 and op.outcome in WORSE:
         yield from (f"cause: {source.title}" for source in open_)
     yield from _deciding(open_)

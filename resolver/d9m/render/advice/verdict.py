@@ -315,10 +315,7 @@ def _raising(answer: Answer, op: OpAnswer, says: VerbPair) -> VerbPair:
     scope = words.SCOPES[words.scope_of(answer.advice.scope, op.outcome, op.sources)]
     for helper in answer.advice.helpers:
         if helper.used and labels & set(helper.turns_on):
-            warning = f": {helper.call} only warns"
-            return (
-                scope.bad.adding(warning) if helper.warns else says.adding(f" with {helper.call}")
-            )
+            return says.adding(f" with {helper.call}")
     says = says.adding(f" with {cases.named(answer, labels)}")
     if labels <= {solution.label for solution in answer.advice.solutions}:
         return says
