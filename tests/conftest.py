@@ -65,6 +65,7 @@ SLOW = {
     "trace/test_tensorflow.py": RECORDS_TENSORFLOW,
     "trace/test_recording_jax.py": RECORDS_JAX,
     "trace/test_recording_jax_ops.py": RECORDS_JAX,
+    "lock/test_lock.py": "records many runs of PyTorch",
     "run/test_run.py": "starts many programs under d9m run",
     "run/test_enable.py": "starts many programs that call d9m.enable()",
     "run/test_run_frameworks.py": "starts real frameworks under d9m run",

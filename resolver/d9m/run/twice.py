@@ -6,18 +6,13 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
 from d9m.errors import D9mError
 from d9m.kb.store import KnowledgeBase
 from d9m.run.plan import RunPlan
+from d9m.run.recording import record, temporary_folder
 from d9m.run.report import ProgramRun, SecondRun
-from d9m.run.start import start
-from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
-from d9m.trace.hunt_folder import RecordingsFolder
 from d9m.trace.report import verdict
-from d9m.trace.start import RecordingRequest
 
 
 def run_twice(
@@ -31,27 +26,16 @@ def run_twice(
 
     Neither can read stdin: the second would find it empty.
     """
-    request = RecordingRequest(variables=tuple(kb.variables()))
-    recordings = RecordingsFolder.temporary()
-    place = recordings.path
+    with temporary_folder() as place:
+        first = record(kb, command, made, changes, place / "run-1", collects=collects)
 
-    def run(name: str, stdout: int | None) -> ProgramRun:
-        path = place / name
-        about = folder.begun(command, request.level)
-        folder.make(path, about)
-        done = start(
-            command, made, changes, collects=collects, recording=(path, request),
-            stdin=subprocess.DEVNULL, stdout=stdout,
-        )  # fmt: skip
-        about = msgspec.structs.replace(about, ended=folder.now(), exit_code=done.code)
-        folder.write_about(path, about)
-        return done
+        def again() -> ProgramRun:
+            return record(
+                kb, command, made, changes, place / "run-2",
+                collects=collects, stdout=subprocess.DEVNULL,
+            )  # fmt: skip
 
-    try:
-        first = run("run-1", None)
-        return first, _second(kb, first, place, lambda: run("run-2", subprocess.DEVNULL))
-    finally:
-        recordings.close(keep=False)
+        return first, _second(kb, first, place, again)
 
 
 def _second(
