@@ -312,9 +312,7 @@ class KnowledgeBase:
             return self.package_level.get(package) or ()
         return self.op_sources.get(f"{package}:{op}") or ()
 
-    def signatures_in(
-        self, package: str, name: str, releases: Sequence[str]
-    ) -> list[Signature]:
+    def signatures_in(self, package: str, name: str, releases: Sequence[str]) -> list[Signature]:
         """How a callable of this full name (``torch.Tensor.cumsum``) is called in some releases,
         each way once; if wheels say so of none of them, how it is called in any.
         """
