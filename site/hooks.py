@@ -123,7 +123,7 @@ def _as_it_is(config: MkDocsConfig, path: str, content: str | bytes) -> File:
     return file
 
 
-_NOT_SEARCHED = re.compile(r'<h2 id="(evidence|ops-without-a-fix)"')
+_NOT_SEARCHED = re.compile(r'<h2 id="(evidence|ops-without-a-fix|ops-not-verified)"')
 """Sections that no search is for. Their words stand on a thousand pages, and made a third of the
 index.
 """
@@ -150,8 +150,14 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
 
 
 _LEFT_OUT = re.compile(
-    r"<h2 [^>]*data-search-exclude.*?(?=<h[1-6] )|<h2 [^>]*data-search-exclude.*", re.DOTALL
+    r'\A.*?(?=<h1 )|<p><span class="md-tag">.*?</p>'
+    r'|<div class="tabbed-set(?=.*<h2 id="how-people-say-it").*?(?=<h2 )'
+    r"|<h2 [^>]*data-search-exclude.*?(?=<h[1-6] )|<h2 [^>]*data-search-exclude.*",
+    re.DOTALL,
 )
+"""The way to a page and its tags, too: results show what a page says first. Symptoms are found by
+what people say, not by every cause.
+"""
 
 
 @event_priority(100)

@@ -43,6 +43,7 @@ PROBES = "starts PyTorch many times"
 RUNS = "runs emitted code in every framework"
 
 SLOW = {
+    "agents/test_server.py": "starts servers for agents",
     "site/test_advisor.py": BROWSES,
     "check/test_check_command.py": PROBES,
     "site/test_browser.py": BROWSES,
@@ -64,7 +65,10 @@ SLOW = {
     "trace/test_tensorflow.py": RECORDS_TENSORFLOW,
     "trace/test_recording_jax.py": RECORDS_JAX,
     "trace/test_recording_jax_ops.py": RECORDS_JAX,
+    "lock/test_lock.py": "records many runs of PyTorch",
     "run/test_run.py": "starts many programs under d9m run",
+    "run/test_enable.py": "starts many programs that call d9m.enable()",
+    "run/test_run_frameworks.py": "starts real frameworks under d9m run",
     "check/test_worker.py": PROBES,
     "check/test_trust.py::test_the_self_test_says_what_is_missed": PROBES,
     "emitted/test_installs.py": "asks pip what each line would install",
@@ -95,6 +99,7 @@ SAMPLED = {
     "scan/test_rules.py": 3,
     "authoring/test_lint.py": 3,
     "browse/test_history.py": 5,
+    "run/test_run_grid.py": 12,
     "site/test_answers.py": 5,
     "trace/test_outcomes.py": 3,
 }

@@ -481,7 +481,7 @@ _PROJECT = {
                     "      - NCCL_ALGO=Ring\n    command: python train.py\n",
     "Dockerfile": "FROM pytorch/pytorch:2.1\nENV TF_DETERMINISTIC_OPS=1\nRUN python train.py\n",
     "pyproject.toml": '[project]\nname = "x"\ndependencies = ["torch==2.4"]\n'
-                      '[tool.d9m]\ngoal = "repeatable"\nignore = ["unsorted-listing"]\n',
+                      '[tool.d9m]\nstrict = true\nignore = ["unsorted-listing"]\n',
     "env.txt": "export CUBLAS_WORKSPACE_CONFIG=:4096:8\nPYTHONHASHSEED=0\n",
     "requirements.txt": "torch==2.4.1\n",
 }  # fmt: skip

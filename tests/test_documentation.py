@@ -53,7 +53,7 @@ def ask(arguments: list[str], folder: Path, **variables: str) -> subprocess.Comp
 OF_A_MACHINE = (["advise"], ["check", "--quick"], ["check", "--against", "h200.json"])
 """Commands whose answer depends on what is installed there."""
 
-OF_A_PROGRAM = ("hunt", "run", "trace", "diff")
+OF_A_PROGRAM = ("hunt", "run", "lock", "verify", "trace", "diff")
 """Commands that run a program, or read what was recorded of one. tests/trace runs them."""
 
 

@@ -105,7 +105,7 @@ QUESTIONS = [
     "list facts",
     "show UDA cumsum torch.relu TF_DETERMINISTIC_OPS tensorflow",
     "scan --no-cache .",
-    "scan --no-cache --goal repeatable .",
+    "scan --no-cache --strict .",
     "check --list",
     "check --list --framework jax --ops cumsum",
 ]

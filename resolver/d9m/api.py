@@ -167,11 +167,12 @@ def answer(
         return advice
     from d9m.resolve import compare_settings
 
-    return msgspec.structs.replace(
+    judged = msgspec.structs.replace(
         advice,
         existing=compare_settings.judge_existing(kb, environment, advice, found),
-        missing=compare_settings.missing(kb, advice, places),
+        missing=compare_settings.missing(kb, environment, advice, places),
     )
+    return compare_settings.with_lists_rewritten(kb, environment, judged, found)
 
 
 def _with_mistakes(advice: Advice, question: Question) -> Advice:

@@ -87,6 +87,14 @@ class UsageError(D9mError):
     exit_code = ExitCode.USAGE
 
 
+class TooLate(UsageError):  # noqa: N818  a public name, as people read it
+    """A setting that only the start of the process could make."""
+
+
+class Refused(UsageError):  # noqa: N818
+    """A setting that cannot be made, or could not be undone; nothing was set."""
+
+
 class DataError(D9mError):
     """The knowledge base, or a file that was given, is broken or from another d9m."""
 

@@ -47,3 +47,16 @@ def exit_code(
     if result.is_incomplete and not (allow_unknown or exit_zero):
         return ExitCode.UNKNOWN
     return ExitCode.ANSWERED
+
+
+UNTESTABLE = 125
+"""Exit code with which `git bisect run` passes over a commit."""
+
+
+def bisect_code(code: ExitCode) -> int:
+    """Return the exit code for `git bisect run`: good, bad, or neither.
+
+    >>> [bisect_code(code) for code in (ExitCode.ANSWERED, ExitCode.FINDINGS, ExitCode.UNKNOWN)]
+    [0, 1, 125]
+    """
+    return int(code) if code in (ExitCode.ANSWERED, ExitCode.FINDINGS) else UNTESTABLE

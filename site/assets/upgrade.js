@@ -45,15 +45,13 @@
   const show = (remember) => {
     const [from, to] = [form.elements.from.value, form.elements.to.value];
     const [one, two] = [from, to].map((line) => data.lines.indexOf(line));
-    // A call with an argument is named where it changed in another way than its op, whose row comes before.
-    const plain = new Map();
-    const changed = states
-      .map(([name, at, row]) => [name, at, row[one], row[two]])
-      .filter(([name, at, ...sides]) => {
-        const change = sides.map(said).join("\n");
-        if (!name.includes("(")) plain.set(at, change);
-        return !name.includes("(") || change !== plain.get(at);
-      })
+    // A call is named where it changed in another way than its op, and than the call with fewer of its arguments.
+    const rows = states.map(([name, at, row]) => [name, at, row[one], row[two]]);
+    const argumentsOf = ([name]) => name.match(/(?<=\().*(?=\))/)?.[0].split(",") ?? [];
+    const isLike = (row, other) => row[1] === other[1] && said(row[2]) === said(other[2]) && said(row[3]) === said(other[3]);
+    const isFewer = (fewer, all) => fewer.length < all.length && fewer.every((each) => all.includes(each));
+    const changed = rows
+      .filter((row) => !rows.some((other) => isLike(row, other) && isFewer(argumentsOf(other), argumentsOf(row))))
       .filter(([, , before, after]) => said(before) !== said(after))
       .sort((one, other) => Boolean(isKnown(other)) - Boolean(isKnown(one)) || worsening(other) - worsening(one) || bad(other[3]) - bad(one[3]));
     const row = ([name, at, before, after]) =>

@@ -15,6 +15,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import WORST_LAST, Advice
 from d9m.model.records import Outcome, Package, Release
 from pages import differences, grid, layout, phrases, proof, recipes
+from pages.differences import Change
 
 REGISTRY = "nvcr.io"
 
@@ -45,8 +46,8 @@ class ImageRow(msgspec.Struct, frozen=True):
     release: Release
     stock: str
     """Version of the framework inside; empty where it is not verified."""
-    left: int
-    """Ops that no setting makes deterministic, or of which nobody knows."""
+    left: tuple[int, ...]
+    """Ops that no setting makes deterministic, and those that are not verified."""
 
 
 def path(kb: KnowledgeBase, package: str, release: str) -> str:
@@ -61,9 +62,14 @@ def images(kb: KnowledgeBase) -> list[str]:
 
 def answer(kb: KnowledgeBase, package: str, release: str) -> Advice:
     """Everything known of one image."""
+    found = setup(kb, package, release)
+    return kb.once(("container", package, release), lambda: advise(kb, found))
+
+
+def setup(kb: KnowledgeBase, package: str, release: str) -> Setup:
+    """The environment of one image."""
     image = kb.packages[package]
-    named = f"{image.image}:{tag(image, release)}"
-    return kb.once(("container", package, release), lambda: advise(kb, Setup((), named)))
+    return Setup((), f"{image.image}:{tag(image, release)}")
 
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
@@ -75,7 +81,16 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     description = (
         "What each NVIDIA NGC image ships, and what to set inside it for reproducible runs."
     )
-    yield layout.page(kb, "containers/index.md", "containers.md", title, description, groups=groups)
+    headings = list(differences.LEFT)
+    yield layout.page(
+        kb,
+        "containers/index.md",
+        "containers.md",
+        title,
+        description,
+        groups=groups,
+        headings=headings,
+    )
     for name in images(kb):
         for release in kb.releases(name):
             yield _page(kb, name, release)
@@ -84,7 +99,11 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 def _image(kb: KnowledgeBase, name: str, release: str) -> ImageRow:
     package = kb.packages[name]
     known = package.releases[release]
-    left = sum(len(each.ops) for each in _left(answer(kb, name, release)))
+    found = _left(answer(kb, name, release))
+    left = tuple(
+        sum(len(each.ops) for each in found if each.outcome in outcomes)
+        for outcomes in differences.LEFT.values()
+    )
     stock = known.with_.get(package.stock or "", "")
     return ImageRow(tag(package, release), path(kb, name, release), known, stock, left)
 
@@ -107,6 +126,7 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         ),
         hide=("navigation",),
         weight=3,
+        aliases=(f"NGC container {kb.packages[package.stock or name].title} {release}",),
         name=name,
         package=package,
         release=known,
@@ -117,6 +137,7 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         labels=[each.label for each in advice.solutions],
         blocks=list(recipes.as_blocks(kb, advice.steps)),
         left=_left(advice),
+        headings=differences.LEFT.items(),
         depending=[
             (each.query, grid.branches(kb, each))
             for each in differences.answers(advice).values()
@@ -124,9 +145,15 @@ def _page(kb: KnowledgeBase, name: str, release: str) -> tuple[str, str]:
         ],
         earlier=earlier and (tag(package, earlier), path(kb, name, earlier)),
         later=later and (tag(package, later), path(kb, name, later)),
-        changes=differences.between(kb, answer(kb, name, earlier), advice) if earlier else [],
+        changes=_changes(kb, name, earlier, release) if earlier else [],
         proofs=proof.of(kb, known.evidence),
     )
+
+
+def _changes(kb: KnowledgeBase, name: str, earlier: str, release: str) -> list[Change]:
+    both = (earlier, release)
+    setups = [setup(kb, name, each) for each in both]
+    return differences.between(kb, setups, [answer(kb, name, each) for each in both])
 
 
 def _around(released: Sequence[str], release: str) -> tuple[str | None, str | None]:
@@ -139,7 +166,7 @@ def _left(advice: Advice) -> list[Left]:
     """What the advised settings do not make deterministic, worst first."""
     groups: dict[tuple[Outcome, tuple[tuple[str, str], ...]], list[str]] = {}
     for op in differences.answers(advice).values():
-        if op.outcome in differences.LEFT:
+        if op.outcome in (outcome for each in differences.LEFT.values() for outcome in each):
             why = tuple((each.id, each.title) for each in op.sources if each.outcome == op.outcome)
             groups.setdefault((op.outcome, why), []).append(op.query)
     found = [Left(outcome, tuple(ops), why) for (outcome, why), ops in groups.items()]

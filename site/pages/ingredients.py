@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from d9m.kb.store import KnowledgeBase
 from pages import layout, proof, recipes, upstream
 
+_ALIASES = {
+    "seeds": ("random seed", "set all seeds", "PyTorch seeds", "TensorFlow seeds", "JAX seeds")
+}
+"""Other names that are searched for."""
+
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     rows = list(kb.ingredients.items())
@@ -30,6 +35,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             "ingredient.md",
             ingredient.title,
             ingredient.summary,
+            aliases=_ALIASES.get(id_, ()),
             ingredient=ingredient,
             blocks=recipes.of_turns(kb, id_, ingredient.settings),
             proofs=list(dict.fromkeys(proofs)),

@@ -81,10 +81,12 @@ def page(
     description: str,
     hide: tuple[str, ...] = (),
     weight: float | None = None,
+    aliases: tuple[str, ...] = (),
     **values: Any,
 ) -> tuple[str, str]:
     """One page: its path and its Markdown. `hide` names side bars that it does without; `weight`
-    counts in searches: a list says less than the pages that it lists.
+    counts in searches: a list says less than the pages that it lists. `aliases`: other names that
+    it is searched by.
     """
     if weight is None:
         is_list = path in LISTS.values() or path.endswith("/index.md")
@@ -93,7 +95,7 @@ def page(
     text = _environment().get_template(template).render(here=here, kb=kb, title=title, **values)
     lines = [line.rstrip() for line in text.splitlines()]
     newest = changed.newest(_LISTED[path]) if path in _LISTED else ""
-    head = markdown.front_matter(title, description, hide, weight, newest)
+    head = markdown.front_matter(title, description, hide, weight, newest, aliases)
     return path, head + _without_gaps(lines)
 
 
@@ -123,9 +125,15 @@ def record_page(
         "around": _around(kb, table, path),
         **values,
     }
-    return page(
-        kb, path, template, title, description, ("navigation",), _WEIGHTS.get(table, 1), **also
-    )
+    weight = _WEIGHTS.get(table, 1) * (1 if _is_general(kb, id_) else _OF_A_LIBRARY)
+    return page(kb, path, template, title, description, ("navigation",), weight, **also)
+
+
+def _is_general(kb: KnowledgeBase, id_: str) -> bool:
+    """Whether a record is about a framework, or about no package."""
+    folder = id_.partition("/")[0]
+    packages = [each for each in kb.packages.values() if each.folder == folder]
+    return not packages or any(each.kind == "framework" for each in packages)
 
 
 def _around(kb: KnowledgeBase, table: str, path: str) -> list[Markdown]:
@@ -153,15 +161,19 @@ def _neighbours(kb: KnowledgeBase, table: str) -> dict[str, list[tuple[str, str]
 _OF_A_LIST = 0.2
 """Weight of a page that only leads on."""
 
+_OF_A_LIBRARY = 0.6
+"""A question that names no library is about a framework."""
+
 _WEIGHTS = {
-    "errors": 5,
+    "errors": 4,
     "symptoms": 5,
     "sources": 5,
     "solutions": 4,
     "settings": 4,
     "ingredients": 4,
     "helpers": 4,
-    "issues": 0.5,
+    "issues": 0.1,
+    "pull_requests": 0.1,
 }
 """Who searches wants an answer: a page that gives one comes before a page that lists or reports."""
 

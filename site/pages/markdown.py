@@ -72,8 +72,14 @@ def prose(text: str) -> Markdown:
     """Text of which parts stand between backticks: those in the type of code."""
     parts = re.split("`+", text)
     return Markdown(
-        "".join(code(part) if place % 2 else escape(part) for place, part in enumerate(parts))
+        "".join(code(part) if place % 2 else _between(part) for place, part in enumerate(parts))
     )
+
+
+def _between(text: str) -> Markdown:
+    """Text next to code, with the spaces that part them."""
+    before, after = (" " if sign.isspace() else "" for sign in (text[:1], text[-1:]))
+    return Markdown(f"{before}{escape(text)}{after}" if text.strip() else before)
 
 
 def name(text: str) -> Markdown:
@@ -153,7 +159,12 @@ def anchor(name: str) -> Markdown:
 
 
 def front_matter(
-    title: str, description: str, hide: tuple[str, ...], weight: float, changed: str = ""
+    title: str,
+    description: str,
+    hide: tuple[str, ...],
+    weight: float,
+    changed: str,
+    aliases: tuple[str, ...],
 ) -> str:
     """The head of a page; `weight` counts in searches. Themes print both texts as they are, so they
     must be HTML. `changed`: the day of its last change, where the page does not say it itself.
@@ -162,6 +173,8 @@ def front_matter(
     if changed:
         fields["changed"] = changed
     lines = [f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in fields.items()]
+    if aliases:
+        lines.append(f"tags: {json.dumps(aliases, ensure_ascii=False)}")
     if hide:
         lines.append(f"hide: [{', '.join(hide)}]")
     return "\n".join(["---", *lines, f"search: {{boost: {weight}}}", "---", "", ""])

@@ -58,6 +58,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
                 "and which cannot."
             ),
             hide=("navigation",),
+            weight=3,
             catalogue=catalogue,
             outcomes=outcomes[::-1],
             package=kb.packages[catalogue.package],

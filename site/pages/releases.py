@@ -41,7 +41,8 @@ def _page(
         f"{name} {line.name}",
         f"What {name} {line.name} changed for determinism, and what to set there.",
         hide=("navigation",),
-        weight=8,
+        weight=2,
+        aliases=(f"{name} {line.name} settings",),
         name=package,
         package=kb.packages[package],
         line=line,
@@ -56,11 +57,8 @@ def _page(
             for each in differences.answers(advice).values()
             if each.outcome == "depends"
         ],
-        bad=[
-            each
-            for each in differences.answers(advice).values()
-            if each.outcome in differences.LEFT
-        ],
+        bad=list(differences.answers(advice).values()),
+        left=differences.LEFT.items(),
         pulls=_pulls(kb, package, line),
     )
 

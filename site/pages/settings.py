@@ -66,6 +66,7 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             blocks=_blocks(kb, uses.get(name, [])),
             askers=_askers(kb, uses.get(name, [])),
             uses=uses.get(name, []),
+            companions=_companions(kb, name, uses.get(name, [])),
             proofs=proof.of(kb, setting.evidence),
         )
 
@@ -104,10 +105,21 @@ def _askers(kb: KnowledgeBase, uses: list[Use]) -> dict[str, list[Use]]:
     }
 
 
+def _companions(kb: KnowledgeBase, name: str, uses: list[Use]) -> list[str]:
+    """What else the first solution that asks for the setting needs."""
+    for use in _askers(kb, uses).get("solutions", []):
+        turned = (turn.set for turn in kb.solutions[use.id].settings)
+        return list(dict.fromkeys(each for each in turned if each and each != name))
+    return []
+
+
 def _blocks(kb: KnowledgeBase, uses: list[Use]) -> list[recipes.Block]:
     """What to copy: as the first record asks that a person follows."""
-    for asked in _askers(kb, uses).values():
-        return recipes.of_turns(kb, asked[0].name, [asked[0].turn])
+    for table, (first, *_others) in _askers(kb, uses).items():
+        turns = [each.turn for each in uses if (each.table, each.id) == (table, first.id)]
+        is_always = len(turns) > 1 and all(each.to == first.turn.to for each in turns)
+        turn = msgspec.structs.replace(first.turn, when={}) if is_always else first.turn
+        return recipes.of_turns(kb, first.name, [turn])
     return []
 
 

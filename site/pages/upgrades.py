@@ -23,6 +23,7 @@ def path(package: str) -> str:
 
 def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     known = list(_known(kb))
+    first = next(iter(versions.frameworks(kb)), "")
     title = "Upgrades"
     description = "What an upgrade from one release to another changes for determinism."
     yield layout.page(
@@ -41,7 +42,8 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
             f"Upgrade {package.title}",
             f"Which ops changed between any two releases of {package.title}.",
             hide=("navigation", "toc"),
-            weight=4 if package.kind == "framework" else 1,
+            weight=4 if name == first else 2 if package.kind == "framework" else 1,
+            aliases=("upgrade from to", "what changed between releases"),
             name=name,
             package=package,
             lines=table.lines,

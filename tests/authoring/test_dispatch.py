@@ -17,7 +17,7 @@ from d9m.authoring.collect.dispatch import add_trace
 from d9m.errors import DataError
 from d9m.kb import locate
 from d9m.model.dispatch_facts import DispatchCatalogue, DispatchTrace
-from d9m.model.wheel_facts import canonical, read
+from d9m.model.wheel_facts import read
 
 SCRIPTS = Path(__file__).parents[1] / "dispatch"
 JAX = Path(__file__).parents[2] / "build/frameworks/jax-0.10.2/bin/python"
@@ -207,7 +207,7 @@ NEW = DispatchTrace(
 def test_a_catalogue_gives_back_each_trace_in_any_order_that_they_came(tmp_path: Path) -> None:
     file = tmp_path / "dispatch-torch.json"
     for trace in (NEW, OLD, OLD):
-        (tmp_path / "trace.json").write_bytes(canonical(trace))
+        (tmp_path / "trace.json").write_bytes(trace.encoded())
         file.write_bytes(add_trace(file, tmp_path / "trace.json").encoded())
     catalogue: DispatchCatalogue = read(file, DispatchCatalogue)
     assert list(catalogue.traces()) == [OLD, NEW]
@@ -222,7 +222,7 @@ SPAN = {"1.13.1": ["2.0.1"], "2.0.1": ["2.0.1"], "2.1.2": ["2.0.1", "2.2.2"], "2
 def test_a_trace_of_another_package_or_none_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "dispatch-jax.json"
     file.write_bytes(DispatchCatalogue("jax").encoded())
-    (tmp_path / "trace.json").write_bytes(canonical(OLD))
+    (tmp_path / "trace.json").write_bytes(OLD.encoded())
     with pytest.raises(DataError, match="a catalogue of jax, not of torch"):
         add_trace(file, tmp_path / "trace.json")
     with pytest.raises(DataError, match="no such file"):

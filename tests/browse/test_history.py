@@ -43,7 +43,7 @@ def test_a_history_begins_with_the_oldest_release() -> None:
     assert history.of(knowledge_base(), "pytorch/cumsum").usual.rows[0].verdict.outcome == "solved"
 
 
-def test_releases_that_nobody_checked_are_one_range_whatever_else_holds() -> None:
+def test_unverified_releases_are_one_range_under_any_conditions() -> None:
     shown = source_history(knowledge_base(), "pytorch/xpu-adaptive-avg-pool2d")
     assert [(answer.outcome, sorted(answer.when)) for answer in shown.ranges] == [
         ("raises", ["output_size", "torch"]),
@@ -52,7 +52,7 @@ def test_releases_that_nobody_checked_are_one_range_whatever_else_holds() -> Non
     ]
 
 
-def test_an_exception_has_ranges_of_its_own() -> None:
+def test_an_exception_has_separate_ranges() -> None:
     shown = source_history(knowledge_base(), "tensorflow/bias-add")
     under = [other for other in shown.others if other.under == {"xla": "true"}]
     assert [answer.outcome for answer in under[0].ranges][:1] == ["unsolved"]

@@ -70,7 +70,7 @@ def test_a_message_on_the_border_of_two_blocks_is_found(place: int) -> None:
     ] == ["pytorch/cumsum"]
 
 
-def test_a_message_that_a_log_repeats_is_found_at_its_first_place() -> None:
+def test_a_repeated_message_is_found_at_its_first_place() -> None:
     other = CUMSUM.replace("cumsum_cuda_kernel", "_histc_cuda with floating point input")
     text = steps(3_000) + f"{CUMSUM}\n" * 2_000 + f"{other}\n" * 2_000
     assert len(text) > LONG

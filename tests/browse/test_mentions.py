@@ -74,9 +74,7 @@ def test_a_version_longer_than_any_number_is_no_release() -> None:
         ("torch.empty(3) differs", ["torch.empty"]),
     ],
 )
-def test_ops_are_named_by_code_or_by_words_that_nobody_uses_otherwise(
-    text: str, ops: list[str]
-) -> None:
+def test_ops_are_named_by_code_or_by_unambiguous_words(text: str, ops: list[str]) -> None:
     assert [op.name for op in mentions(text).ops] == ops
 
 
@@ -100,7 +98,7 @@ def test_settings_are_named_with_their_value() -> None:
         ("constant differences", ()),
     ],
 )
-def test_values_of_arguments_stand_as_words(text: str, values: tuple[str, ...]) -> None:
+def test_words_are_read_as_values_of_arguments(text: str, values: tuple[str, ...]) -> None:
     assert mentions(text).values == values
 
 
@@ -153,7 +151,7 @@ def test_a_release_that_is_named_does_not_hide_another_package_of_the_text() -> 
     assert "flash-attn" in subject.advice.environment.packages
 
 
-def test_what_is_installed_decides_only_what_nobody_said() -> None:
+def test_installed_packages_decide_only_what_the_text_leaves_open() -> None:
     kb, here = knowledge_base(), Setup((("torch", "2.1.2"), ("numpy", "1.26.0")))
     text = "all seeds are set, every run differs"
     subject = explain(kb, text, None, here).subject

@@ -126,7 +126,7 @@ def test_other_troubles_are_no_symptom(text: str) -> None:
         explain(knowledge_base(), text)
 
 
-def test_every_symptom_is_in_the_list_for_each_of_its_own_phrases() -> None:
+def test_each_phrase_of_a_symptom_lists_that_symptom() -> None:
     for id_, symptom in knowledge_base().symptoms.items():
         for phrase in symptom.phrases:
             assert f"symptoms/{id_}" in _ids(phrase), phrase

@@ -16,10 +16,10 @@ from machines import d9m, python_with
 from d9m.api import advise
 from d9m.check import settings
 from d9m.check.workers import process
-from d9m.environment.environment import Setup, describe
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import AbsentError
-from d9m.model.advice import Advice, Existing
-from d9m.resolve.compare_settings import judge_existing
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import Advice
 from golden import knowledge_base
 
 
@@ -142,11 +142,10 @@ def test_a_system_that_does_not_tell_is_named(tmp_path: Path) -> None:
         process.find(7, tmp_path / "proc")
 
 
-def advice_of(*, jax: str) -> tuple[Advice, list[Existing], dict[str, str]]:
+def advice_of(*, jax: str) -> tuple[KnowledgeBase, Environment, Advice, dict[str, str]]:
     variables = {"XLA_FLAGS": "--xla_gpu_deterministic_ops=true"}
     kb, asked = knowledge_base(), Setup((("jax", jax),), device="cuda")
-    advice = advise(kb, asked, ["scatter_add"])
-    return advice, judge_existing(kb, describe(kb, asked), advice, variables), variables
+    return kb, describe(kb, asked), advise(kb, asked, ["scatter_add"]), variables
 
 
 def test_a_setting_that_is_forbidden_here_is_a_finding() -> None:
@@ -161,6 +160,5 @@ def test_a_setting_that_is_forbidden_here_is_a_finding() -> None:
 def test_a_hash_seed_that_python_refuses_is_wrong(seed: str, status: str) -> None:
     kb, setup, variables = knowledge_base(), Setup((("torch", "2.4"),)), {"PYTHONHASHSEED": seed}
     advice = advise(kb, setup, ["mm"])
-    existing = judge_existing(kb, describe(kb, setup), advice, variables)
-    lines = settings.compare(advice, existing, variables)
+    lines = settings.compare(kb, describe(kb, setup), advice, variables)
     assert {line.name: line.status for line in lines}["PYTHONHASHSEED"] == status

@@ -44,7 +44,7 @@ def scan(root: Path, *words: str, **variables: str) -> subprocess.CompletedProce
 
 
 EXPECTED = """\
-No program here uses a package that the records know.
+No program to judge was found here.
 
 1 error
   train.py:1  This comment hides nothing: order finds nothing here.
@@ -77,11 +77,11 @@ def test_a_missing_line_fails_only_a_strict_scan(project: Path) -> None:
     write(project, "train.py", PROGRAM)
     assert "  ✗ flag " in scan(project).stdout
     assert scan(project).returncode == 0
-    for words in (("--strict",), ("--goal", "repeatable"), ("--fail-on", "missing")):
+    for words in (("--strict",), ("--fail-on", "missing"), ("--goal", "repeatable")):
         assert scan(project, *words).returncode == 1
     missing = ("--ignore", "card-flag,card-hash-seed")
     assert scan(project, "--strict", *missing).returncode == 0
-    write(project, "d9m.toml", '[scan]\ngoal = "repeatable"\n')
+    write(project, "d9m.toml", "[scan]\nstrict = true\n")
     assert scan(project).returncode == 1
 
 
@@ -146,7 +146,7 @@ def test_every_format_has_the_missing_lines_of_a_card(project: Path) -> None:
         (("good.py",), 0),
         (("nothing.py",), 2),
         (("--select", "unused-ignor"), 2),
-        (("--goal", "best"), 2),
+        (("--fail-on", "best"), 2),
         (("--format", "xml"), 2),
         (("--unsafe",), 2),
         (("--jobs", "0"), 2),
@@ -222,7 +222,7 @@ def test_a_file_that_cannot_be_read_never_counts_as_clean(tmp_path: Path, name: 
     root.mkdir()
     made = UNREADABLE[name]
     made(root / name) if callable(made) else (root / name).write_bytes(made)
-    done = scan(root, "--goal", "repeatable")
+    done = scan(root, "--strict")
     assert done.returncode == 3
     assert done.stdout.startswith("INCOMPLETE  ")
     assert name in done.stdout
@@ -636,7 +636,7 @@ def test_a_release_older_than_the_records_is_unknown(project: Path, file: str, t
     write(project, file, text)
     done = scan(project)
     assert done.returncode == 3
-    assert "torch 0.2.0 is older than the records: what holds there is not known." in done.stdout
+    assert "torch 0.2.0 is older than the records: not verified for this release." in done.stdout
     assert scan(project, "--allow-unknown").returncode == 0
 
 

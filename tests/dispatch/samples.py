@@ -144,6 +144,7 @@ def write_trace(
     ops: Mapping[str, object],
     idle: Iterable[str],
     aliases: Mapping[str, str] = MappingProxyType({}),
+    seeded: Iterable[str] = (),
 ) -> None:
     facts = {
         "package": package,
@@ -151,6 +152,7 @@ def write_trace(
         "ops": ops,
         "aliases": dict(aliases),
         "idle": sorted(idle),
+        "seeded": sorted(seeded),
     }
     text = json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False)
     file.write_text(text + "\n", encoding="utf-8")

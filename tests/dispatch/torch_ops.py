@@ -7,8 +7,11 @@ Runs in a Python that has PyTorch, expecttest and PyYAML, and needs nothing else
 
 PyTorch's own samples of each op and layer, and the calls in torch_calls.txt, are run under a
 `TorchDispatchMode`: in float32 on the CPU, and again on the meta device, which takes the route of
-no particular device. Views are left out, and so are allocations, because what is allocated inside
-an op is written before it is read.
+no particular device. The profiler adds matrix products and random numbers that other operators call
+inside C++, where no mode sees them. Views are left out, and so are allocations, because what is allocated inside an
+op is written before it is read.
+
+`seeded` lists the operators that draw random numbers, as their tag or their generator says.
 
 What computes nothing is listed, too: of the names in the catalogue those that are a type (but no
 layer with a `forward` of its own, and no optimizer), a module, a property or a constant, and those
@@ -18,6 +21,7 @@ that only builds for other systems have.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import signal
 import sys
@@ -34,6 +38,10 @@ Reached = dict[str, list[Features]]
 """Operator -> samples that reach it."""
 
 ALLOCATIONS = ("empty", "new_empty")
+INNER = {"addbmm", "addmm", "addmv", "baddbmm", "bmm", "dot", "mm", "mv", "vdot"}
+"""Operators that are noted where others call them inside C++, besides what draws random numbers. Of
+the rest the profiler does not say the type, and most of them count.
+"""
 SAMPLES = 40
 """Of one op; a few have thousands."""
 SECONDS = 300
@@ -91,6 +99,38 @@ def logger(into: set[str]) -> Any:
     return Log()
 
 
+@functools.cache
+def seeded() -> frozenset[str]:
+    """Operators that draw random numbers: tagged so, or with a generator among their arguments."""
+    import torch
+
+    tag = getattr(torch.Tag, "nondeterministic_seeded", None)
+    found: set[str] = set()
+    for schema in torch._C._jit_get_all_schemas():
+        space, _colons, name = schema.name.partition("::")
+        if space == "aten":
+            packet = getattr(torch.ops.aten, name, None)
+            tags = getattr(getattr(packet, schema.overload_name or "default", None), "tags", ())
+            if tag in tags or any(each.name == "generator" for each in schema.arguments):
+                found.add(name[:-1] if name.endswith("_") and name[-2] != "_" else name)
+    return frozenset(found)
+
+
+@contextlib.contextmanager
+def logged(into: set[str]) -> Iterator[None]:
+    """Note every operator that computes, those that others call inside C++ too."""
+    from torch.autograd.profiler import profile
+
+    with profile(use_kineto=False) as profiler, logger(into):
+        yield
+    seen = {each.partition("[")[0] for each in into}
+    for event in profiler.function_events:
+        space, _colons, name = event.name.partition("::")
+        plain = name[:-1] if name.endswith("_") and not name.startswith("__") else name
+        if space == "aten" and plain not in seen and plain in {*INNER, *seeded()}:
+            into.add(plain)
+
+
 def tensors(value: Any) -> Iterator[Any]:
     import torch
 
@@ -122,12 +162,12 @@ def run(function: Callable[[], Any]) -> tuple[set[str], set[str]]:
 
     forward: set[str] = set()
     backward: set[str] = set()
-    with logger(forward):
+    with logged(forward):
         result = function()
     reached = [each for each in tensors(result) if each.requires_grad]
     if reached:
         gradients = [torch.ones_like(each) for each in reached]
-        with logger(backward):
+        with logged(backward):
             torch.autograd.backward(reached, gradients)
     return forward, backward
 
@@ -409,7 +449,7 @@ def main(file: Path) -> None:
             print(name, "" if reached is not None else "did not run", flush=True)
             if reached is not None and not ops.get(name):
                 ops[name] = reached
-    write_trace(file, "torch", release, ops, idle(release), aliases())
+    write_trace(file, "torch", release, ops, idle(release), aliases(), seeded())
 
 
 if __name__ == "__main__":

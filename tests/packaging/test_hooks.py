@@ -127,7 +127,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (BY_CLOCK, "", 1, True),
         (FIXED, "", 0, True),
-        (FIXED, "--goal repeatabel", 2, False),
+        (FIXED, "--fail-on mising", 2, False),
         ("print 'x'\n", "", 3, True),
         (FIXED, "empty", 4, False),
     ],

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from layers import ask, knowledge_base
 
+from d9m.api import advise
 from d9m.environment import env_file
-from d9m.environment.environment import Setup, describe
+from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import DataError
 from d9m.model.advice import Existing
 from d9m.model.settings import PlainValue
@@ -18,29 +19,32 @@ HERE = "frame=1.1 train=2.0 driver=4"
 def judged(
     packages: str, found: dict[str, PlainValue], calls: tuple[str, ...] = ()
 ) -> list[Existing]:
-    named = tuple(
-        (name, version or None)
-        for name, _, version in (each.partition("=") for each in packages.split())
-    )
-    environment = describe(knowledge_base(), Setup(named))
     ops = ["add"] if "frame" in packages else []
-    return judge_existing(knowledge_base(), environment, ask(packages, *ops, calls=calls), found)
+    advice = ask(packages, *ops, calls=calls)
+    return judge_existing(knowledge_base(), environment_of(packages), advice, found)
+
+
+def environment_of(packages: str) -> Environment:
+    named = [each.partition("=") for each in packages.split()]
+    setup = Setup(tuple((name, version or None) for name, _, version in named))
+    return describe(knowledge_base(), setup)
 
 
 def lacking(
     found: dict[str, PlainValue], packages: str = HERE, calls: tuple[str, ...] = ()
 ) -> list[str]:
     ops = ["add"] if "frame" in packages else []
-    return missing(knowledge_base(), ask(packages, *ops, calls=calls), [found])
+    advice = ask(packages, *ops, calls=calls)
+    return missing(knowledge_base(), environment_of(packages), advice, [found])
 
 
 VERDICTS = [
     (HERE, "FRAME_WORKSPACE", ":16", "needed", ""),
     (HERE, "FRAME_WORKSPACE", ":4", "contradictory", "must be :8 or :16, for Ordered kernels"),
-    (HERE, "FRAME_WORKSPACE", ":2", "invalid", "accepted: :8, :16, :4"),
+    (HERE, "FRAME_WORKSPACE", ":2", "invalid", "accepts :8, :16 or :4"),
     ("train=2.0", "FRAME_WORKSPACE", ":4", "harmless", "not needed"),
     (HERE, "FRAME_SEED", "3", "needed", ""),
-    (HERE, "FRAME_SEED", "random", "contradictory", "random undoes"),
+    (HERE, "FRAME_SEED", "random", "contradictory", "with random, results differ"),
     (HERE, "FRAME_SEED", "three", "invalid", "must be a whole number"),
     (HERE, "FRAME_ALGO", "chain", "contradictory", "must be ring, for Ordered training"),
     ("frame=1.1 train=1.0", "FRAME_ALGO", "chain", "needed", ""),
@@ -124,8 +128,35 @@ def test_settings_of_python_are_judged_and_missed_where_a_file_holds_some() -> N
     assert "frame.seed" not in lacking({"FRAME_WORKSPACE": ":8"})
 
 
-def test_unknown_variables_are_nobodys_business() -> None:
-    assert judged(HERE, {"HOME": "/root", "PATH": "x"}) == []
+def test_variables_without_a_record_are_named_and_their_values_are_not() -> None:
+    verdicts = judged(HERE, {"TOKEN": "secret", "PATH": "x", "FRAME_SEED": "3"})
+    assert [(made.name, made.value, made.status) for made in verdicts] == [
+        ("FRAME_SEED", "3", "needed"),
+        ("PATH", "", "unknown"),
+        ("TOKEN", "", "unknown"),
+    ]
+
+
+@pytest.mark.parametrize("flags", ["mine=1", "--mine=1 frame_order=true"])
+def test_a_list_variable_refuses_what_is_no_flag_of_it(flags: str) -> None:
+    (existing,) = judged(HERE, {"FRAME_FLAGS": flags})
+    assert (existing.status, existing.why) == ("invalid", "accepts flags that begin with --")
+
+
+def test_a_misspelt_flag_is_named() -> None:
+    (existing,) = judged(HERE, {"FRAME_FLAGS": "--frame_ordr=true --frame_order=true"})
+    assert (existing.status, existing.why) == (
+        "invalid",
+        "--frame_ordr is no flag; --frame_order was meant",
+    )
+
+
+def test_nothing_is_appended_to_a_list_that_holds_what_is_refused() -> None:
+    found: dict[str, PlainValue] = {"FRAME_FLAGS": "--mine=1 frame_tune=0 --frame_order=false"}
+    setup = Setup((("frame", "1.1"), ("train", "2.0"), ("driver", "4")))
+    advice = advise(knowledge_base(), setup, ["add"], settings=[found])
+    assert advice.settings.env["FRAME_FLAGS"] == "--mine=1 --frame_order=true --frame_tune=0"
+    assert advice.settings.append == {}
 
 
 def test_what_is_missing_is_told_but_for_what_a_call_does() -> None:
@@ -156,8 +187,9 @@ def test_a_configuration_is_not_asked_for_variables() -> None:
 
 
 def test_a_configuration_beside_an_environment_excuses_no_missing_variable() -> None:
-    advice = ask("train=2.0")
-    assert missing(knowledge_base(), advice, [{"HOME": "/"}, {"train.seed": 7}]) == ["FRAME_ALGO"]
+    places: list[dict[str, PlainValue]] = [{"HOME": "/"}, {"train.seed": 7}]
+    here = environment_of("train=2.0")
+    assert missing(knowledge_base(), here, ask("train=2.0"), places) == ["FRAME_ALGO"]
 
 
 def test_json_is_read_with_its_nested_keys_and_types() -> None:

@@ -13,7 +13,6 @@ from d9m.model.versions import in_order
 from d9m.scan.facts import FileFacts
 from d9m.scan.file_kinds import kind_of
 from d9m.scan.jobs.read import read_job
-from d9m.scan.project.project import Goal
 from d9m.scan.read_file import read_file
 from d9m.scan.run import judge
 from d9m.scan.scanned import Scanned
@@ -44,14 +43,14 @@ def facts(path: str, text: str) -> FileFacts:
     return job or read_file(vocabulary(), path, "python", text.encode()).facts
 
 
-def scanned(files: Mapping[str, str], goal: Goal = "auto", **packages: str | None) -> Scanned:
+def scanned(files: Mapping[str, str], **packages: str | None) -> Scanned:
     """The answer for these files; a version is exact, or has a lower bound: ``>=2.4``."""
     stated = {name: _stated(name, said) for name, said in packages.items() if said is not None}
     read = [facts(path, text) for path, text in files.items()]
     around = _around(files)
     said = {**around[""].packages, **stated}
     around[""] = msgspec.structs.replace(around[""], packages=said)
-    return judge(knowledge(), ".", read, around, goal)
+    return judge(knowledge(), ".", read, around)
 
 
 def _around(files: Mapping[str, str]) -> dict[str, ScanEnvironment]:

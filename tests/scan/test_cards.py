@@ -40,7 +40,7 @@ def test_a_card_says_what_is_set_and_what_is_missing(
         assert [file.path for file in report.files.unreadable if file.needed] == [case["unread"]]
     assert ending(outcome) == case["exit"]
     if "strict" in case:
-        assert ending(scanned(goal="repeatable")) == case["strict"]
+        assert ending(scanned(strict=True)) == case["strict"]
 
 
 def test_the_card_of_the_readme_is_the_answer(

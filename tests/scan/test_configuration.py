@@ -13,7 +13,7 @@ from scan.folders import codes, scanned, write
 
 FULL = """\
 [tool.d9m.scan]
-goal = "repeatable"
+strict = true
 paths = ["train", "scripts"]
 exclude = ["third_party"]
 entry-points = ["train.py", "pkg.cli:main"]
@@ -42,7 +42,7 @@ def read(text: str, file: str = "pyproject.toml") -> Configuration:
 def test_every_key(here: Path) -> None:
     found = read(FULL)
     assert (found.file, found.folder) == ("pyproject.toml", str(here))
-    assert (found.goal, found.paths) == ("repeatable", ("train", "scripts"))
+    assert (found.strict, found.paths) == (True, ("train", "scripts"))
     assert (found.exclude, found.ignore) == (("third_party",), ("files",))
     assert found.entry_points == ("train.py", "pkg.cli:main")
     assert found.per_file_ignores == (("tools/**", ("unused-ignore",)),)
@@ -53,28 +53,28 @@ def test_every_key(here: Path) -> None:
 
 
 def test_the_nearest_file_counts_and_d9m_toml_has_no_prefix(here: Path) -> None:
-    write(here, {"pyproject.toml": '[tool.d9m.scan]\ngoal = "seeded"\n', "sub/deep/a.py": ""})
+    write(here, {"pyproject.toml": '[tool.d9m.scan]\nselect = ["order"]\n', "sub/deep/a.py": ""})
     kb = knowledge_base()
-    assert find_configuration(kb, "sub/deep").goal == "seeded"
-    write(here, {"sub/d9m.toml": '[scan]\ngoal = "repeatable"\n'})
-    assert find_configuration(kb, "sub/deep").goal == "repeatable"
+    assert find_configuration(kb, "sub/deep").select == ("order",)
+    write(here, {"sub/d9m.toml": '[scan]\nselect = ["seeds"]\n'})
+    assert find_configuration(kb, "sub/deep").select == ("seeds",)
     write(here, {"sub/pyproject.toml": "[project]\n", "sub/d9m.toml": ""})
-    assert find_configuration(kb, "sub/deep").goal is None
+    assert find_configuration(kb, "sub/deep").select == ()
 
 
 def test_the_search_ends_at_the_top_of_the_repository(here: Path) -> None:
-    write(here, {"pyproject.toml": '[tool.d9m.scan]\ngoal = "seeded"\n', "sub/.git/HEAD": ""})
-    assert find_configuration(knowledge_base(), "sub").goal is None
+    write(here, {"pyproject.toml": "[tool.d9m.scan]\nstrict = true\n", "sub/.git/HEAD": ""})
+    assert not find_configuration(knowledge_base(), "sub").strict
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[tool.d9m.scan]\n\ngaol = "auto"',
-         "pyproject.toml:3: unknown key 'gaol' in [tool.d9m.scan]\n  did you mean goal?"),
+        ("[tool.d9m.scan]\n\nstrickt = true",
+         "pyproject.toml:3: unknown key 'strickt' in [tool.d9m.scan]\n  did you mean strict?"),
         ('[tool.d9m.scam]\na = 1', "pyproject.toml:1: unknown key 'scam'"),
-        ('[tool.d9m.scan]\ngoal = "reapeatable"',
-         "pyproject.toml:2: goal: 'reapeatable' is unknown\n  did you mean repeatable?"),
+        ('[tool.d9m.scan]\nstrict = "yes"',
+         "pyproject.toml:2: strict: expected true or false, found 'yes'"),
         ('[tool.d9m.scan]\nignore = ["unused-ignor"]',
          "pyproject.toml:2: ignore: no rule or family is called 'unused-ignor'"),
         ('[tool.d9m.scan]\nexclude = "x"', "pyproject.toml:2: exclude: expected a list of texts"),
@@ -95,9 +95,9 @@ def test_a_fault_names_file_line_key_and_what_is_allowed(text: str, message: str
 
 def test_all_faults_are_named_at_once() -> None:
     with pytest.raises(UsageError) as caught:
-        read('[tool.d9m.scan]\ngaol = "x"\ngoal = "y"\n')
+        read('[tool.d9m.scan]\nstrickt = "x"\nstrict = "y"\n')
     assert "pyproject.toml:2: unknown key" in caught.value.text()
-    assert "pyproject.toml:3: goal:" in caught.value.text()
+    assert "pyproject.toml:3: strict:" in caught.value.text()
 
 
 def test_a_file_that_is_no_text(here: Path) -> None:

@@ -123,7 +123,7 @@ def test_no_damaged_file_stops_a_scan(start: int) -> None:
     code = [one.path for one in facts if one.kind in ("python", "notebook")]
     versions = [(read.facts.path, read.versions) for read in reads]
     around, _contradictions = surroundings(knowledge(), versions, code)
-    answer = judge(knowledge(), ".", facts, around, "repeatable")
+    answer = judge(knowledge(), ".", facts, around)
     unread = [one.path for one in facts if one.unreadable]
     assert [file.path for file in answer.files.unreadable] == sorted(unread)
     assert 0 < len(unread) < len(facts)

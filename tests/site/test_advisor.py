@@ -299,6 +299,18 @@ def test_an_error_text_is_recognised_and_leads_to_its_op() -> None:
     page.wait_for_selector(".d9m-answer")
 
 
+@pytest.mark.parametrize(("release", "said"), [("1.8", "prints this"), ("2.9", "does not print")])
+def test_an_error_text_says_whether_the_release_prints_it(release: str, said: str) -> None:
+    """index_add raises in PyTorch 1.7 and 1.8 (kb/errors/pytorch/index-add-cuda.yaml)."""
+    page = _advised(f"?torch={release}")
+    page.locator("#d9m-ops").fill(
+        "index_add_cuda_ does not have a deterministic implementation, but you set "
+        "'torch.use_deterministic_algorithms(True)'."
+    )
+    page.wait_for_selector(".d9m-advice .admonition")
+    assert said in page.locator(".d9m-advice strong").inner_text()
+
+
 def test_what_is_unknown_is_refused_with_what_is_near() -> None:
     page = _advised("?torch=2.4&ops=no_such_op")
     assert "no record names" in page.locator(".d9m-advice [role=alert]").inner_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -45,6 +45,9 @@ KINDS = (
     "containers/ngc-pytorch/24.12-py3/",
     "runs/torch-2.13.0-cpu/",
     "helpers/transformers/enable-full-determinism/",
+    "upgrade/torch/",
+    "symptoms/runs-differ/",
+    "compare/",
     "reference/records/",
 )
 """A page of each kind."""
@@ -122,14 +125,31 @@ def _thinned(page: Page) -> Page:
     return page
 
 
-@pytest.mark.parametrize("width", [PHONE["width"], pytest.param(1280, marks=pytest.mark.nightly)])
-def test_no_page_asks_another_host_or_fails_in_a_script_or_is_too_wide(width: int) -> None:
+def every() -> list[str]:
+    """All pages but those that only lead on."""
+    found = [path.parent for path in built().rglob("index.md")]
+    found += [path.with_suffix("") for path in built().rglob("*.md") if path.name != "index.md"]
+    return [f"{path.relative_to(built()).as_posix()}/".removeprefix("./") for path in found]
+
+
+@pytest.mark.parametrize(
+    ("width", "pages"),
+    [
+        (PHONE["width"], there),
+        pytest.param(1280, every, marks=pytest.mark.nightly),
+    ],
+    ids=["phone", "every-page"],
+)
+def test_no_page_asks_another_host_or_fails_in_a_script_or_is_too_wide(
+    width: int, pages: Callable[[], list[str]]
+) -> None:
     asked: list[str] = []
     complaints: list[str] = []
     page = blank(viewport={"width": width, "height": PHONE["height"]})
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    for path in there():
+    page.on("console", lambda each: complaints.append(each.text) if each.type == "error" else None)
+    for path in pages():
         asked.clear()
         page.goto(site() + path)
         wide = _ready(page).evaluate("document.documentElement.scrollWidth")

@@ -27,21 +27,13 @@ def pairs(package: str) -> list[tuple[str, str]]:
     return [(one[1], two[1]) for one, two in itertools.pairwise(every)]
 
 
-SAMPLE = (("torch", "2.8", "2.9"), ("torch", "2.0", "2.1"), ("tensorflow", "2.8", "2.9"))
-
-OTHER_LINES = pytest.param(
-    "tensorflow",
-    "2.6.5",
-    "2.7.4",
-    marks=pytest.mark.xfail(reason="the page names calls that decide in other releases only"),
-)
+SAMPLE = (("torch", "2.8", "2.9"), ("torch", "2.0", "2.1"), ("tensorflow", "2.6.5", "2.7.4"))
 
 
 def neighbours() -> list[Any]:
     if not NIGHTLY:
         return list(SAMPLE)
-    every = [(name, *each) for name in FRAMEWORKS for each in pairs(name)]
-    return [OTHER_LINES if each == OTHER_LINES.values else each for each in every]
+    return [(name, *each) for name in FRAMEWORKS for each in pairs(name)]
 
 
 def calls(ops: tuple[str, ...]) -> set[str]:

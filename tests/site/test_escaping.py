@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import json
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from site_build import ROOT, Html, build, generated, generator, uneven_rows
+from site_build import ROOT, Html, build, built, generated, generator, uneven_rows
 
 from d9m.kb import locate
 
@@ -210,3 +211,22 @@ def test_a_text_that_looks_like_markup_stays_a_paragraph(text: str) -> None:
     )
     assert f"<p>{text}</p>" in shown
     assert f"<li>{text}</li>" in shown
+
+
+def test_spaces_around_code_in_a_text_stay() -> None:
+    generator()
+    from pages import markdown
+
+    assert markdown.told("name NCCL, `--with nccl` , too") == "name NCCL, `--with nccl` , too"
+    assert markdown.told("`a` `b`") == "`a` `b`"
+
+
+def test_no_page_runs_code_and_words_together() -> None:
+    joined = re.compile(r"[A-Za-z,;:]<code>(?!s\b)|</code>[A-Za-z]{2,}")
+    faults: list[str] = []
+    for path in built().rglob("index.html"):
+        article = path.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")
+        text = re.sub(r"<(pre|script)\b.*?</\1>", "", article[0], flags=re.DOTALL)
+        if joined.search(text):
+            faults.append(f"{path.parent}: {joined.findall(text)[:3]}")
+    assert not faults, (len(faults), faults[:20])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browser import opened
+from search_questions import CUBLAS, INDEX_ADD, OURS, READERS
 from site_build import real
 
 from d9m.model.versions import minor
@@ -15,22 +16,12 @@ from d9m.model.versions import minor
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
-CUBLAS = """RuntimeError: Deterministic behavior was enabled with either `torch.use_deterministic_algorithms(True)` or
-`at::Context::setDeterministicAlgorithms(true)`, but this operation is not deterministic because it uses CuBLAS and you
-have CUDA >= 10.2. To enable deterministic behavior in this case, you must set an environment variable before running
-your PyTorch application: CUBLAS_WORKSPACE_CONFIG=:4096:8 or CUBLAS_WORKSPACE_CONFIG=:16:8."""
-
-INDEX_ADD = """index_add_cuda_ does not have a deterministic implementation, but you set
-'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for this operation if that's acceptable
-for your application. You can also file an issue at https://github.com/pytorch/pytorch/issues to help us prioritize
-adding deterministic support for this operation."""
-
 WANTED = {
-    INDEX_ADD.replace("\n", " "): "errors/pytorch/index-add-cuda/",
+    INDEX_ADD: "errors/pytorch/index-add-cuda/",
     (
         "RuntimeError: cumsum_cuda_kernel does not have a deterministic implementation"
     ): "errors/pytorch/cumsum/",
-    CUBLAS.replace("\n", " "): "errors/pytorch/cublas-config/",
+    CUBLAS: "errors/pytorch/cublas-config/",
     (
         "A deterministic GPU implementation of DepthwiseConvBackpropFilter is not currently "
         "available."
@@ -65,9 +56,12 @@ ASKED = {
     ),
     "why does training differ between two runs": "symptoms/runs-differ/",
     "what is determinism": "why/",
-    "flash attention 2 backward": "solutions/flash-attn/deterministic/",
+    "flash attention 2 backward": (
+        "solutions/flash-attn/deterministic/",
+        "sources/flash-attn/attention-backward/",
+    ),
     "seed dataloader workers": "ingredients/data-loader-workers/",
-    "horovod different results": "sources/horovod/tensor-fusion/",
+    "horovod different results": ("sources/horovod/tensor-fusion/", "symptoms/tensor-fusion/"),
     "tf.data order of examples": "sources/clara/data-workers/",
     "how do I set CUBLAS_WORKSPACE_CONFIG": "settings/pytorch/cublas-workspace-config/",
     "upgrade pytorch": "upgrade/torch/",
@@ -117,6 +111,12 @@ def page() -> Page:
     opened_page = opened()
     opened_page.locator(".md-search__input").click()  # the index comes when somebody asks
     return opened_page
+
+
+def _emptied(page: Page, box: Locator) -> None:
+    box.fill("")
+    box.press("End")
+    results(page).first.wait_for(state="detached", timeout=120_000)
 
 
 def results(page: Page) -> Locator:
@@ -174,6 +174,46 @@ def found(page: Page, box: Locator, asked: str) -> list[str]:
         "all => all.map(each => new URL(each.href).pathname)"
     )
     return [each.removeprefix("/d9m/") for each in dict.fromkeys(addresses)]
+
+
+@pytest.mark.parametrize("asked", [READERS, OURS], ids=["readers", "ours"])
+def test_the_right_page_is_first_for_most_questions(
+    page: Page, box: Locator, asked: dict[str, tuple[str, ...]]
+) -> None:
+    places: dict[str, int] = {}
+    for question, wanted in asked.items():
+        _emptied(page, box)
+        pages = found(page, box, question)
+        right = (place for place, each in enumerate(pages) if each.startswith(wanted))
+        places[question] = next(right, 99)
+    late = {question: place for question, place in places.items() if place}
+    assert len(late) <= 0.2 * len(asked), late
+    assert sum(place > 2 for place in late.values()) <= 0.05 * len(asked), late
+
+
+def test_a_result_shows_what_its_page_says_first(page: Page, box: Locator) -> None:
+    found(page, box, "cumsum")
+    shown = page.locator(".md-search-result__item > a[href*='/sources/pytorch/cumsum/']").first
+    said = opened("sources/pytorch/cumsum/")
+    outcome = said.locator(".admonition p:not(.admonition-title)").first.inner_text()
+    said.close()
+    assert outcome.partition(".")[0] in shown.inner_text()
+
+
+def test_threads_of_other_projects_come_after_pages_that_answer(page: Page, box: Locator) -> None:
+    for asked in ("cumsum", "is index_add deterministic", "deterministic interpolate"):
+        _emptied(page, box)
+        pages = found(page, box, asked)[:8]
+        assert not [each for each in pages if each.startswith(("pull-requests/", "issues/"))]
+
+
+def test_a_link_can_search_the_symptoms_alone() -> None:
+    page = opened("?q=all%20seeds%20set%2C%20still%20different%20results&in=symptoms")
+    results(page).first.wait_for(timeout=60_000)
+    addresses: list[str] = results(page).evaluate_all("all => all.map(each => each.pathname)")
+    page.close()
+    assert addresses[0] == "/d9m/symptoms/all-seeds-set/"
+    assert all(each.startswith("/d9m/symptoms/") for each in addresses)
 
 
 @pytest.mark.parametrize("typed", WANTED, ids=lambda typed: typed[:40])

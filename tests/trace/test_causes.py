@@ -9,6 +9,7 @@ from written import compared, kinds
 
 from d9m.trace import memory
 from d9m.trace.comparison import Wanted
+from d9m.trace.report import sentences
 
 SITES = """
 ["S",1,"aten::index_put","","bwd","IndexBackward0","Net",["train.py",6,"forward"],["float32[4]"],"cpu"]
@@ -704,3 +705,160 @@ def test_what_only_one_run_could_not_see_is_no_other_way(tmp_path: Path) -> None
     assert found.same
     assert found.compared.forks == 0
     assert [unseen.what for unseen in found.unseen] == ["thread"]
+
+
+def test_the_same_tensors_in_another_order_are_called_that(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path,
+        table("""
+        A ["o",2,"",["aa.1","bb.2"],["cc.3"]]
+        B ["o",2,"",["bb.1","aa.2"],["dd.3"]]
+        A ["l",["cc.3"]]
+        B ["l",["dd.3"]]
+        """),
+    )
+    assert kinds(found) == ["order"]
+
+
+def test_tensors_of_other_shapes_in_another_order_are_no_other_program(tmp_path: Path) -> None:
+    site = (
+        '["S",7,"aten::stack","","fwd","","",["train.py",9,"clip"],["int64[4]","int64[{}]"],"cpu"]'
+    )
+    found = compared(
+        tmp_path,
+        f"""
+        A {site.format(5)}
+        B {site.format(6)}
+        A ["o",7,"",["aa.1","bb.2"],["cc.3"]]
+        B ["o",7,"",["bb.1","aa.2"],["dd.3"]]
+        A ["l",["cc.3"]]
+        B ["l",["dd.3"]]
+        """,
+    )
+    assert kinds(found) == ["order"]
+    assert found.causes[0].source is not None
+    assert found.causes[0].source.line == 9
+
+
+def test_a_second_argument_that_differs_is_a_cause_beside_the_first(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path,
+        table("""
+        A ["o",2,"eps=1e-05",["aa.1","bb.2"],["c1.3"]]
+        B ["o",2,"eps=1e-06",["aa.1","bb.2"],["c2.3"]]
+        A ["o",6,"approximate=none",["c1.3"],["d1.4"]]
+        B ["o",6,"approximate=tanh",["c2.3"],["d2.4"]]
+        A ["l",["d1.4"]]
+        B ["l",["d2.4"]]
+        """),
+    )
+    assert [(cause.kind, cause.argument) for cause in found.causes] == [
+        ("argument", "eps"),
+        ("argument", "approximate"),
+    ]
+
+
+def test_a_learning_rate_is_called_a_learning_rate(tmp_path: Path) -> None:
+    found = compared(
+        tmp_path,
+        table("""
+        A ["t",{"learning rate of SGD":"0.1"},8]
+        B ["t",{"learning rate of SGD":"0.2"},8]
+        ["g","ee",["ab.9"]]
+        A ["o",4,"alpha=-0.1",["aa.1","bb.2"],["c1.1"]]
+        B ["o",4,"alpha=-0.2",["aa.1","bb.2"],["c2.1"]]
+        A ["p","e1",["c1.1"]]
+        B ["p","e2",["c2.1"]]
+        """),
+    )
+    (cause,) = found.causes
+    assert (cause.argument, cause.a, cause.b) == ("learning rate of SGD", "0.1", "0.2")
+    assert cause.source is not None
+    assert cause.source.line == 20
+
+
+def test_a_surplus_draw_is_named_with_its_line(tmp_path: Path) -> None:
+    lines = '["train.py",9,"preview"],[],"cpu",[["train.py",30,"main"]]'
+    site = f'["S",7,"aten::randn","","fwd","","",{lines}]'
+    found = compared(
+        tmp_path,
+        table(f"""
+        {site}
+        B ["o",7,"",[],["c3.5"],[0,"a1"]]
+        A ["o",3,"",[],["c1.3"],[0,"a1"]]
+        B ["o",3,"",[],["c2.3"],[0,"a2"]]
+        A ["l",["c1.3"]]
+        B ["l",["c2.3"]]
+        ["d",0,{{}}]
+        """),
+    )
+    said = sentences.sentence(found, found.causes[0])
+    assert said == (
+        "Run B draws random numbers with randn (train.py:9, called from train.py:30), run A does "
+        "not."
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [
+        ('{{"versions":{{"timm":"{}"}}}}', "timm"),
+        ('{{"cpu":"Model {}"}}', "CPU"),
+        ('{{"instructions":"AVX{}"}}', "instruction set"),
+        ('{{"env":{{"ATEN_CPU_CAPABILITY":"{}"}}}}', "ATEN_CPU_CAPABILITY"),
+    ],
+)
+def test_another_version_machine_or_variable_is_named_first(
+    tmp_path: Path, header: str, name: str
+) -> None:
+    found = compared(
+        tmp_path,
+        f"""
+        A {header.format(1)}
+        B {header.format(2)}
+        {SITES}
+        A ["o",1,"",["aa.1"],["c1.3"]]
+        B ["o",1,"",["aa.1"],["c2.3"]]
+        A ["l",["c1.3"]]
+        B ["l",["c2.3"]]
+        """,
+    )
+    assert kinds(found) == ["settings", "op"]
+    assert found.causes[0].argument == name
+
+
+@pytest.mark.parametrize(
+    ("lines", "lacks"),
+    [
+        ('["g","e1",[]]\nA ["p","a2",[]]\nB ["p","a3",[]]\n["d",{},{{}}]', ["the optimizer"]),
+        (
+            'A ["t",{{"learning rate of SGD":"0.1"}},8]\nB ["t",{{"learning rate of SGD":"0.2"}},8]'
+            '\n["g","e1",[]]\nA ["p","a2",[]]\nB ["p","a3",[]]\n["d",{},{{}}]',
+            ["the scheduler"],
+        ),
+        (
+            'A ["g","e1",[]]\nB ["g","e2",[]]\nA ["p","a2",[]]\nB ["p","a3",[]]\n'
+            'A ["d",1,{{"torch":"a1"}}]\nB ["d",0,{{"torch":"a2"}}]',
+            ["PyTorch's generator"],
+        ),
+        ('["g","e1",[]]\n["p","a2",[]]\n["d",{},{{}}]', []),
+    ],
+)
+def test_a_resumed_run_says_what_its_checkpoint_lacks(
+    tmp_path: Path, lines: str, lacks: list[str]
+) -> None:
+    both: list[str] = []
+    for line in lines.splitlines():
+        sides = [line[0]] if line[:2] in ("A ", "B ") else ["A", "B"]
+        text = line[2:] if line[:2] in ("A ", "B ") else line
+        both += [f"{side} {text.format('1' if side == 'A' else '0')}" for side in sides]
+    text = """
+        A ["i","a0",[]]
+        A ["p","a1",[]]
+        A ["d",0,{}]
+        B ["i","a1",[]]
+        """ + "\n".join(both)
+    found = compared(tmp_path, text, level="step")
+    assert found.resumed_after == 0
+    assert len(found.lacks) == len(lacks)
+    assert all(what in said for what, said in zip(lacks, found.lacks))

@@ -22,6 +22,7 @@ from d9m.check.result import Report
 from d9m.check.selftest import Selftest
 from d9m.kb.kinds import KINDS
 from d9m.kb.store import OpEntry
+from d9m.lock.verdict import LockVerdict
 from d9m.model.advice import Advice
 from d9m.model.runs import DigestFile, Run
 from d9m.run.report import RunReport
@@ -51,6 +52,7 @@ OUTPUTS = (
     JsonOutput("diff", "d9m diff", Findings),
     JsonOutput("hunt", "d9m hunt", Findings),
     JsonOutput("run", "d9m run", RunReport),
+    JsonOutput("verify", "d9m verify", LockVerdict),
     JsonOutput("explain", "d9m explain", Explained),
     JsonOutput("show", "d9m show", Showing),
     JsonOutput("list", "d9m list KIND", RecordList),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 import inspect
 import re
 import textwrap
@@ -13,6 +11,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from d9m.authoring.struct_types import docstrings
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.kinds import KINDS, PACKAGES, RecordKind
 from d9m.model.records import Record
@@ -75,12 +74,12 @@ def template(type_: type[Any], package: str = "") -> str:
 
 
 def _fields(type_: type[Any], package: str) -> Iterator[str]:
-    said = _sentences(type_)
+    said = docstrings(type_)
     hints = get_type_hints(type_)
     fields = msgspec.structs.fields(type_)
     for field in sorted(fields, key=lambda field: not field.required):
         allowed = ", ".join(_words(hints[field.name]))
-        about = " ".join(filter(None, [said.get(field.name), allowed and f"One of {allowed}."]))
+        about = " ".join([*said.get(field.name, "").split(), allowed and f"One of {allowed}."])
         yield from textwrap.wrap(about, _WIDTH, initial_indent="# ", subsequent_indent="# ")
         lines = list(_value(field.encode_name, hints[field.name], package, field.required))
         yield from lines if field.required else (f"# {line}" for line in lines)
@@ -123,18 +122,3 @@ def _words(hint: Any) -> list[str]:
     if hint is bool:
         return ["true", "false"]
     return [word for each in get_args(hint) if get_origin(each) is Literal for word in _words(each)]
-
-
-@functools.cache
-def _sentences(type_: type[Any]) -> dict[str, str]:
-    """Field -> the text below it in the source of its type."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(type_))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found: dict[str, str] = {}
-    for field, text in zip(body.body, body.body[1:]):
-        match field, text:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=said)):
-                found[name] = " ".join(str(said).split())
-            case _:
-                continue
-    return found

@@ -1,4 +1,4 @@
-"""What a text says that its program lacks: ``without dropout``, ``num_workers=0``."""
+"""Find what a text says that its program lacks: ``without dropout``, ``num_workers=0``."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ class _Patterns(msgspec.Struct, frozen=True, eq=False):
     name: re.Pattern[str]
     """A thing that can be absent."""
     contrast: re.Pattern[str]
-    """What makes a sentence say what happens without a thing."""
+    """Words of a sentence about what happens without a thing."""
     example: re.Pattern[str]
     """Brackets that hold an example."""
 
 
 def present(kb: KnowledgeBase, text: str) -> str:
-    """A text without the things that it names only to say that its program lacks them, and without
-    those that are an example in brackets.
+    """Return a text without the things that it names only as absent or as an example in brackets.
 
-    A thing that is absent in one place and stands elsewhere in the text, too, is one of two cases
-    that somebody compares.
+    A thing that is absent in one place and present elsewhere in the text is one of two cases that
+    the author compares.
     """
     patterns = kb.once("absence", lambda: _patterns(kb))
     text = patterns.example.sub(" ", text)

@@ -1,4 +1,4 @@
-"""What changes for the same ops between two releases of one package."""
+"""Compare two releases of one package: what changes for the same ops."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class State(msgspec.Struct, frozen=True):
     sources: list[str] = []
     """Ids of the records that decide the outcome."""
     branches: list[str] = []
-    """What decides, where the outcome depends on something."""
+    """The deciding conditions, where the outcome depends on something."""
 
 
 class OpChange(msgspec.Struct, frozen=True):
@@ -146,8 +146,8 @@ def _pairs(before: dict[str, OpAnswer], after: dict[str, OpAnswer]) -> list[OpCh
 
 
 def _shown(change: OpChange) -> list[object]:
-    """What a reader sees of both sides: solutions that do not make an op deterministic, and the
-    wording of an error, are no change.
+    """Return the parts of both sides that a reader sees: solutions that do not make an op
+    deterministic, and the wording of an error, are no change.
     """
     return [
         state

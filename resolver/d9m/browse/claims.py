@@ -1,5 +1,5 @@
-"""What the sources claim of each stretch of releases, and the best evidence that each claim rests
-on.
+"""Collect the sources' claims about each stretch of releases, with the best evidence for each
+claim.
 """
 
 from __future__ import annotations

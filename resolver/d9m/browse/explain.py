@@ -33,9 +33,9 @@ LONGEST_NAME = 3
 """Words of a text that names an op or a package and says nothing of it."""
 
 Asked: TypeAlias = Literal["differs", "recipe", "setting", "versions", "error", "seeds"]
-"""What kind of question a text asks: why results differ, how to make a program deterministic, what
-a setting does, which versions are affected, about an error without its text, and why another seed
-gives other results.
+"""The kind of question that a text asks: why results differ, how to make a program deterministic,
+what a setting does, which versions are affected, about an error without its text, and why another
+seed gives other results.
 """
 
 
@@ -43,10 +43,10 @@ class Candidate(msgspec.Struct, frozen=True):
     """A symptom that a text can mean."""
 
     id: str
-    """What `d9m show` takes."""
+    """An id that `d9m show` takes."""
     title: str
     question: str
-    """What tells it apart from the others."""
+    """The question that tells it apart from the others."""
 
 
 class NamedSetting(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ class Explained(msgspec.Struct, frozen=True):
     found: list[Explanation] = []
     """Known messages in the order of the text."""
     asked: Asked = "differs"
-    """What kind of question a text without a known message asks."""
+    """The kind of question that a text without a known message asks."""
     candidates: list[Candidate] = []
     """The symptoms that such a text can mean, the most likely first."""
     is_sure: bool = False
@@ -80,7 +80,7 @@ class Explained(msgspec.Struct, frozen=True):
     families: list[AdviceFor] = []
     """The parts of an advice that are for the frameworks of the text; none where it names none."""
     subject: Subject | None = None
-    """What the records say of the ops, packages and frameworks that the text names."""
+    """Answers about the ops, packages and frameworks that the text names."""
     settings: list[NamedSetting] = []
     """Settings that the text names and that are not advised there."""
     mentioned: list[str] = []
@@ -90,7 +90,7 @@ class Explained(msgspec.Struct, frozen=True):
     resembles: list[Resemblance] = []
     """Known messages that an unknown one nearly is."""
     packages: dict[str, str] = {}
-    """What the text or the command names, with its version; ``any`` without one."""
+    """Packages that the text or the command names, with their versions; ``any`` without one."""
     device: str | None = None
     """The device that the text names."""
     releases: dict[str, list[str]] = {}
@@ -171,7 +171,7 @@ def _known_part(
 
 
 _NUMBERS = re.compile(r"\d{1,4}(?:\.\d{1,6}){1,3}\w{0,9}")
-"""What a release can be called. Anything else is a mistake of typing."""
+"""Valid names of a release. Anything else is a typing error."""
 
 
 def _is_listed(kb: KnowledgeBase, package: str, version: str) -> bool:
@@ -193,7 +193,9 @@ def _not_known(kb: KnowledgeBase, text: str, resembles: Sequence[Resemblance]) -
 
 
 def _of_text(kb: KnowledgeBase, text: str, setup: Setup | None, here: Setup | None) -> Explained:
-    """What a person's own words describe and name. Raises UsageError where that is nothing."""
+    """Explain a description in the user's words. Raise UsageError where it describes and names
+    nothing.
+    """
     named = mentions.find(kb, text, packages_of(kb, setup) if setup is not None else ())
     whole = subject.setup_of(kb, named, setup, here)
     packages = packages_of(kb, whole)

@@ -19,7 +19,7 @@ Printed: TypeAlias = Literal["here", "older", "newer", "others"]
 
 
 def paragraphs(advice: str) -> list[str]:
-    """The paragraphs of an advice, each on a line of its own."""
+    """Return the paragraphs of an advice, each as one line."""
     return [" ".join(part.split()) for part in advice.split("\n") if part.strip()]
 
 
@@ -32,7 +32,7 @@ class Explanation(msgspec.Struct, frozen=True):
     text: str
     """The wording that matched, with ``{…}`` where it varies."""
     parts: dict[str, str]
-    """What stood where the wording varies."""
+    """The texts in place of the variable parts."""
     line: int
     releases: list[Clause]
     """Releases that word it so."""

@@ -1,5 +1,5 @@
-"""What a source does in every release, asked of the resolver: for pages, JSON and the command line
-alike.
+"""Tell what a source does in every release, as the resolver answers it: for pages, JSON and the
+command line.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class ReleaseRow(msgspec.Struct, frozen=True):
     """Releases with one answer."""
 
     releases: tuple[str, ...]
-    """Of a package whose releases nobody lists: the one from which on it holds."""
+    """For a package without a list of releases: the first one for which it holds."""
     span: str
     when: Clause
     """The releases, and what else must hold."""
     where: Clause
-    """What else must hold."""
+    """The other conditions."""
     verdict: Verdict
 
     @property
@@ -45,7 +45,7 @@ class ReleaseTrack(msgspec.Struct, frozen=True):
     package: str
     title: str
     under: Clause
-    """What is assumed, other than the defaults; empty for the usual case."""
+    """The assumptions other than the defaults; empty for the usual case."""
     rows: tuple[ReleaseRow, ...]
 
 
@@ -62,7 +62,7 @@ class History(msgspec.Struct, frozen=True):
 
     @property
     def today(self) -> ReleaseRow | None:
-        """What the newest release does, at worst; None where it does not apply there."""
+        """Return the worst row of the newest release; None where the source does not apply."""
         released = self.usual.rows[0].newest if self.usual.rows else None
         now = [row for row in self.usual.rows if row.newest == released]
         return max(now, key=lambda row: WORST_LAST.index(row.verdict.outcome)) if now else None
@@ -158,7 +158,9 @@ def _stock(
 
 
 def _unchecked_together(rows: Sequence[ReleaseRow], home: str) -> list[ReleaseRow]:
-    """The rows, with one row for releases that nobody checked, whatever else must hold."""
+    """Return the rows, with all unverified releases merged into one row, whatever their other
+    conditions.
+    """
     found: list[ReleaseRow] = []
     unchecked: dict[tuple[str, ...], list[ReleaseRow]] = {}
     for row in rows:
@@ -226,7 +228,9 @@ def _image(kb: KnowledgeBase, package: str, release: str, device: str) -> Enviro
 
 
 def _exceptions(kb: KnowledgeBase, source: Source, home: str) -> Iterator[Clause]:
-    """What some step makes an exception for, and the usual case takes for granted."""
+    """Yield the conditions for which some step makes an exception, and which the usual case
+    assumes.
+    """
     seen: list[Clause] = []
     for clause in _exception_clauses(source):
         under: Clause = {}
@@ -246,8 +250,8 @@ def _exception_clauses(source: Source) -> Iterator[Clause]:
 
 
 def _assumption(kb: KnowledgeBase, name: str, allowed: Allowed) -> Allowed | None:
-    """What must be said for a variable to be other than usual; None where rows tell it, because
-    nothing decides it.
+    """Return the value that makes a variable unusual; None where the rows tell, because nothing
+    decides it.
     """
     fact = kb.meta.facts.get(name)
     if fact is None:

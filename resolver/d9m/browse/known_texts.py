@@ -14,7 +14,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.model.records import ErrorRecord, ErrorText
 
 LEAST_WORDS = 5
-"""Words of a wording that must stand in the text; people cut the rest off."""
+"""Words of a message that the text must hold; people cut the rest off."""
 
 LONG = 200_000
 """Characters from which a text is a log. A log has its messages whole, and is searched for their
@@ -22,7 +22,7 @@ rarest parts.
 """
 
 BEFORE, BEHIND = 1_000, 4_000
-"""Characters around a rare part in which its message stands."""
+"""Characters before and after a rare part in which its message is looked for."""
 
 
 class Wording(msgspec.Struct, frozen=True, eq=False):
@@ -38,16 +38,16 @@ class Wording(msgspec.Struct, frozen=True, eq=False):
 
 
 class Match(msgspec.Struct, frozen=True, eq=False):
-    """A wording that stands in the text."""
+    """A message of a record found in the text."""
 
     wording: Wording
     start: int
     line: int
     text: str
     parts: dict[str, str]
-    """What stands where the wording varies."""
+    """The texts in place of the variable parts."""
     prefix: str
-    """What stands before it in its line: ``UserWarning: ``."""
+    """The text before it in its line: ``UserWarning: ``."""
 
     @property
     def id(self) -> str:
@@ -60,7 +60,7 @@ class Match(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def whole(self) -> bool:
-        """Whether the wording stands there to its end."""
+        """Whether the message is there to its end."""
         return pattern(self.wording.text.text, whole=True).search(self.text.lower()) is not None
 
     def overlaps(self, other: Match) -> bool:
@@ -86,7 +86,7 @@ def _wordings(kb: KnowledgeBase) -> Iterator[Wording]:
 
 
 _SHARED = "determinis"
-"""What nearly all wordings have: the fewer parts a log is searched for, the faster."""
+"""A part that nearly all messages have: the fewer parts a log is searched for, the faster."""
 
 _VARIES = re.compile(r"\{[^{}]*\}|…|\.\.\.|,")
 
@@ -162,7 +162,9 @@ _DIGITS = str.maketrans("", "", "0123456789")
 
 
 def _line(text: str, at: int) -> str:
-    """What surrounds a place in its line, without numbers: those of a repeated message differ."""
+    """Return the rest of the line around a place, without numbers: those of a repeated message
+    differ.
+    """
     start = max(at - AROUND, text.rfind("\n", max(0, at - AROUND), at) + 1, 0)
     end = text.find("\n", at, at + AROUND)
     return text[start : at + AROUND if end < 0 else end].translate(_DIGITS)
@@ -174,7 +176,7 @@ def _lower(text: str) -> str:
 
 
 def _matches(kb: KnowledgeBase, place: _Place) -> Iterator[Match]:
-    """Every wording that stands there, each of its different texts once."""
+    """Yield every message that is found there, each of its different texts once."""
     lower = _lower(place.text)
     for wording in wordings(kb):
         if not all(part in lower for part in wording.start):

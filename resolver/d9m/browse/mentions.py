@@ -29,17 +29,17 @@ class OpMention(msgspec.Struct, frozen=True):
     is_code: bool = True
     """Whether it is written as code, not as a word of a sentence."""
     is_aside: bool = False
-    """Whether it only stands in code that was pasted with the sentences."""
+    """Whether it is only in code that was pasted with the sentences."""
 
 
 class Mentions(msgspec.Struct, frozen=True):
-    """What a text names."""
+    """The things that a text names."""
 
     packages: dict[str, str | None]
     """Package -> its version, where the text gives one; the newest of several."""
     ops: tuple[OpMention, ...]
     settings: dict[str, str | None]
-    """Setting -> the value that stands behind it."""
+    """Setting -> the value that follows it."""
     in_code: dict[str, SetInText]
     """Settings that code, configuration or a log in the text sets."""
     gpu: str | None
@@ -55,7 +55,7 @@ class Mentions(msgspec.Struct, frozen=True):
     arguments: dict[str, str]
     """Argument of a call -> its value: ``spatial_dims=3``."""
     values: tuple[str, ...]
-    """Values of arguments that stand as words of a sentence: ``bilinear``."""
+    """Values of arguments that are words of a sentence: ``bilinear``."""
     misspelt: dict[str, str]
     """Variable that nothing reads -> the one that was meant."""
 
@@ -128,7 +128,7 @@ def versions(kb: KnowledgeBase, text: str) -> dict[str, str | None]:
 def _facts(
     words: Words, text: str, packages: Mapping[str, str | None], kind: str | None
 ) -> Iterator[tuple[str, str]]:
-    """What a text says of a program: ``strategy=ddp`` that it runs on several devices."""
+    """Yield the facts that a text states of a program: ``strategy=ddp`` means several devices."""
     for fact, by_packages in words.device_facts.items():
         for by_device in by_packages:
             if kind in by_device.says and not packages.keys().isdisjoint(by_device.packages):
@@ -228,5 +228,5 @@ def _has_sources(kb: KnowledgeBase, entry: OpEntry) -> bool:
 
 
 def frameworks(packages: Sequence[str]) -> list[str]:
-    """Those of some packages that have a version option of their own."""
+    """Return the packages that have their own version option."""
     return [package for package in packages if package in VERSION_OPTIONS]

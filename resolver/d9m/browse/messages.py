@@ -46,8 +46,8 @@ _MESSAGE = re.compile(r"^[ \t]*(?:\w+\.)*\w*(?:Error|Warning|Exception): .*", re
 
 
 def is_message(kb: KnowledgeBase, text: str) -> bool:
-    """Whether a text is a message rather than somebody's own words: one that nobody recorded, or
-    the beginning of several.
+    """Whether a text is a message rather than a description: an unknown one, or the beginning of
+    several.
     """
     printed = sum(len(match[0]) for match in _MESSAGE.finditer(text))
     if printed > len(text) / 2:

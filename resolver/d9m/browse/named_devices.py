@@ -11,11 +11,11 @@ from d9m.kb.store import KnowledgeBase
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 ANY_GPU = "gpu"
-"""What names no device, but says that it is a GPU."""
+"""A device that is not named, but said to be a GPU."""
 
 
 def says(text: str, name: str) -> bool:
-    """Whether a text in lower case has a name as a word of its own."""
+    """Whether a text in lower case has a name as a whole word."""
     bounded = rf"(?<![\w.]){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name)
     return name in text and re.search(bounded, text) is not None
 

@@ -88,8 +88,8 @@ def _op_called(kb: KnowledgeBase, setup: Setup, op: OpMention, named: Mentions) 
 
 
 def _names_at_home(kb: KnowledgeBase, op: OpMention, named: Mentions) -> list[str]:
-    """A plain name as a call of the libraries that the text names, with their defaults: next to
-    torch_scatter ``scatter`` is theirs, and by itself the framework's.
+    """Return a plain name as a call of the libraries that the text names, with their defaults: next
+    to torch_scatter ``scatter`` is theirs, and alone the framework's.
     """
     homes = [home for home in op.packages if home in named.packages]
     if "." in op.name or mentions.frameworks(homes):

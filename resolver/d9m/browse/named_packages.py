@@ -18,7 +18,7 @@ _VERSION = re.compile(
     r"\s{0,60}(?:==|[:=-]|v|(?<=\s)|(?=\d+\.))\s{0,60}['\"]?v?(\d+\.\d+[\w.+]*)",
     re.IGNORECASE,
 )
-"""What joins a package to its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``tf1.8``,
+"""The text between a package and its version: ``torch==2.4``, ``PyTorch version: 2.4``, ``tf1.8``,
 ``torch.__version__ == '2.4'``.
 """
 
@@ -26,7 +26,7 @@ _ANOTHER = re.compile(
     r"\s*(?:,|/|->|→|\band\b|\bto\b|\bor\b|\bvs\b\.?|\bversus\b|\bthan\b)\s*v?(\d+\.\d+[\w.+]*)",
     re.IGNORECASE,
 )
-"""What joins a version to another one of the same package: ``1.8.0 and 1.1.0``."""
+"""The text between two versions of the same package: ``1.8.0 and 1.1.0``."""
 
 
 _COMPARED = re.compile(
@@ -34,7 +34,7 @@ _COMPARED = re.compile(
     r"|(?:something|anything|way|option|switch|setting|equivalent)(?:\s\w+){0,3}\s(?:like|of|to))\s*$",
     re.IGNORECASE,
 )
-"""What stands before a package that others are compared with: ``in other engines (llama.cpp)``."""
+"""The text before a package that others are compared with: ``in other engines (llama.cpp)``."""
 
 _LOOSE = re.compile(
     r"(?:(?P<noun>\bversions?(?:\s(?:used|installed|number|is)){0,2}\s{0,9}[:=]?\s{0,9}v?"
@@ -43,13 +43,13 @@ _LOOSE = re.compile(
     r"(?P<version>\d+\.\d+[\w.+]*)",
     re.IGNORECASE,
 )
-"""A version that stands without the name of its package: ``version used: 0.6``, ``I'm on 2.1``."""
+"""A version without the name of its package: ``version used: 0.6``, ``I'm on 2.1``."""
 
 _WORD_BEFORE = re.compile(r"([\w+-]+)['\"]?[ \t]{1,9}$")
 """The word before a version, which may be the name of what has it: ``gcc version 9.4``."""
 
 _MODEL = re.compile(r"/[\w.]*[-_\d][\w.-]*")
-"""What follows an organisation's name in the name of a model: ``/all-MiniLM-L6-v2``."""
+"""The end of the name of a model, after an organisation's name: ``/all-MiniLM-L6-v2``."""
 
 LONGEST_NAME = 60
 """Characters of a package's name with what may hang on it. A path of a thousand parts is none."""
@@ -88,7 +88,7 @@ def _is_compared(text: str, at: int) -> bool:
 
 
 def _with_loose(kb: KnowledgeBase, text: str, named: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The packages with a version that stands without a name, where only one of them has it."""
+    """Return the packages with a version without a name, where only one of them has it."""
     known = {version for versions in named.values() for version in versions}
     loose = [version for version in _loose(kb, text) if version not in known]
     without = [
@@ -113,7 +113,7 @@ def _loose(kb: KnowledgeBase, text: str) -> list[str]:
 
 
 class _Phrases(msgspec.Struct, frozen=True, eq=False):
-    """What sentences call packages."""
+    """The names that sentences use for packages."""
 
     packages: dict[str, str]
     pattern: re.Pattern[str]

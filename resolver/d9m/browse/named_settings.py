@@ -17,13 +17,13 @@ NAME = re.compile(r"(?<![\w./\\<=-])[A-Za-z_]\w*(?:(?:\.|::)\w+)*")
 """A name as code has it, outside of paths and of the names of autograd nodes."""
 
 NEAR = 60
-"""Characters before the name of a variable in which ``os.environ[`` stands."""
+"""Characters before the name of a variable in which ``os.environ[`` is looked for."""
 
 OFF = ("false", "0", "no", "off")
 """Values that switch a setting off, in lower case."""
 
 UNSET = ("none", "unset")
-"""Values that leave it as if nobody had named it."""
+"""Values that mean the variable is not set."""
 
 _FLAG = re.compile(r"(?<![\w-])--[a-z]\w*(?:-\w+)*")
 _VALUE = re.compile(

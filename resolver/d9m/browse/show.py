@@ -34,12 +34,12 @@ class Assumed(msgspec.Struct, frozen=True):
 
     package: str
     under: Clause
-    """What is assumed, other than the defaults; empty for a vendor's build."""
+    """The assumptions other than the defaults; empty for a vendor's build."""
     ranges: list[Possible]
 
 
 class SourceHistory(msgspec.Struct, frozen=True):
-    """What a source does in every release of its home package."""
+    """The history of a source over every release of its home package."""
 
     id: str
     title: str

@@ -10,9 +10,9 @@ from d9m.model.when import Range
 
 
 def span(bounds: Range, released: Sequence[str]) -> str:
-    """Releases between bounds, as people say them: ``2.8 and later``, ``up to 1.13``.
+    """Return the releases between bounds, as people say them: ``2.8 and later``, ``up to 1.13``.
 
-    Of a package whose releases nobody lists only the bounds are known: ``before 12.0``.
+    For a package without a list of releases only the bounds are known: ``before 12.0``.
     """
     if not released:
         return _bounded(bounds)

@@ -1,5 +1,5 @@
-"""What the records say of the ops, libraries and frameworks that a text names: the resolver's own
-answer, asked for a person who described a trouble instead.
+"""Ask the resolver about the ops, libraries and frameworks that a text names, for a person who
+described a problem instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from d9m.resolve.workarounds import with_workarounds
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """What a text is about, and the advice for it."""
+    """The subject of a text, and the advice for it."""
 
     advice: Advice
     ops: list[str]
@@ -49,7 +49,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 def about_error(kb: KnowledgeBase, setup: Setup, ops: Sequence[str]) -> Subject | None:
-    """What the ops of a message do in the environment, if its release is known."""
+    """Return the answer for the ops of a message in the environment, if its release is known."""
     if not ops or not any(version for _package, version in setup.packages):
         return None
     try:

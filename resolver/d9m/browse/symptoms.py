@@ -13,10 +13,10 @@ from d9m.kb.symptom_index import SymptomIndex, Tokens
 from d9m.model.records import AdviceFor
 
 BEST_PHRASE = 1.5
-"""What the phrase that fits best counts beside the whole record."""
+"""The weight of the best matching phrase beside the whole record."""
 
 OTHER_FRAMEWORK = 0.6
-"""What a symptom loses that has advice for other frameworks only."""
+"""The factor for a symptom that has advice for other frameworks only."""
 
 LEAST = 0.5
 """Score from which a symptom is near at all."""

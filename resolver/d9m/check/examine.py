@@ -27,7 +27,6 @@ from d9m.environment.environment import Environment, Setup, describe
 from d9m.errors import AbsentError, UsageError, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Advice
-from d9m.resolve.compare_settings import judge_existing
 
 
 class CheckRequest(msgspec.Struct, frozen=True):
@@ -191,12 +190,11 @@ def _report(
     for name, package in environment.packages.items():
         if package.origin != "wheel":
             here[name] = package.version or "?"
-    existing = judge_existing(kb, environment, advice, machine.variables)
     return Report(
         schema_version=SCHEMA_VERSION,
         d9m=report.tool(advice.d9m.kb_date),
         host=host.look(here, asked.container, machine.asked.device or "cpu", facts, machine.cores),
-        settings=settings.compare(advice, existing, machine.variables, running),
+        settings=settings.compare(kb, environment, advice, machine.variables, running),
         probes=results,
         summary=report.summary(results),
         device=device,

@@ -8,8 +8,12 @@ from typing import Literal
 
 import msgspec
 
-from d9m.model.advice import FAULTS, Advice, Existing
+from d9m.environment.environment import Environment
+from d9m.kb.store import KnowledgeBase
+from d9m.model.advice import FAULTS, Advice
 from d9m.model.settings import Step
+from d9m.resolve import values
+from d9m.resolve.compare_settings import judge_existing
 
 Status = Literal["ok", "missing", "wrong", "forbidden", "too-late", "no-effect", "unseen"]
 
@@ -28,14 +32,22 @@ FINDINGS: tuple[Status, ...] = ("missing", "wrong", "forbidden", "too-late")
 
 
 def compare(
-    advice: Advice, existing: list[Existing], variables: Mapping[str, str], running: bool = False
+    kb: KnowledgeBase,
+    environment: Environment,
+    advice: Advice,
+    variables: Mapping[str, str],
+    running: bool = False,
 ) -> list[SettingCheck]:
     """A line for each advised setting, and for each found one that does nothing or must go.
 
     `running`: the variables are those with which a process started that is running now.
     """
-    faults = {made.name: made.why for made in existing if made.status in FAULTS}
-    lines = [_line(step, variables.get(step.name), faults) for step in advice.steps]
+    existing = judge_existing(kb, environment, advice, variables)
+    faults = {made.name for made in existing if made.status in FAULTS}
+    lines: list[SettingCheck] = []
+    for step in advice.steps:
+        is_right = step.name not in faults and values.is_among(kb, step, variables, environment)
+        lines.append(_line(step, variables.get(step.name), is_right, step.name in faults))
     if running:
         lines = [_too_late(step, line) for step, line in zip(advice.steps, lines)]
     advised = {step.name for step in advice.steps}
@@ -73,7 +85,7 @@ def _too_late(step: Step, line: SettingCheck) -> SettingCheck:
     return line
 
 
-def _line(step: Step, found: str | None, faults: Mapping[str, str]) -> SettingCheck:
+def _line(step: Step, found: str | None, is_right: bool, is_fault: bool) -> SettingCheck:
     if step.kind == "unset":
         if found is None:
             return SettingCheck(step.name, None, None, "ok", "")
@@ -86,14 +98,15 @@ def _line(step: Step, found: str | None, faults: Mapping[str, str]) -> SettingCh
             "unseen",
             "lives in your program or its launch line",
         )
-    if found is not None and step.satisfied_by(found) and step.name not in faults:
+    if found is not None and is_right:
         return SettingCheck(step.name, step.value, found, "ok", "")
     status: Status = "missing" if found is None else "wrong"
-    return SettingCheck(step.name, step.value, found, status, _export(step, found))
+    line = _export(step, None if is_fault else found)
+    return SettingCheck(step.name, step.value, found, status, line)
 
 
 def _export(step: Step, found: str | None) -> str:
-    """The line for the shell: a list keeps what it holds."""
+    """The line for the shell: a list keeps what it holds, unless that is refused."""
     value = shlex.quote(step.value or "")
     if step.kind == "append" and found:
         return f'export {step.name}="${step.name}"{shlex.quote(step.separator or " ")}{value}'

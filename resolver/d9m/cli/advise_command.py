@@ -105,7 +105,7 @@ def command(
     if quiet and format_ != "text":
         raise UsageError(f"--quiet shortens the text; --format {format_} has one length")
     is_foreign = of_file is not None and of_file.keys().isdisjoint(
-        each.name for each in advice.existing
+        each.name for each in advice.existing if each.status != "unknown"
     )
     foreign_file = env_file if is_foreign else None
     _write(kb, advice, format_, items is not None, everything, quiet, color, out, foreign_file)

@@ -20,6 +20,14 @@ COMMANDS = {
         "d9m.run.command",
         "Run a program with the settings that it needs, and report what became of them.",
     ),
+    "lock": (
+        "d9m.lock.command",
+        "Keep the settings and results of a program, if its runs are equal.",
+    ),
+    "verify": (
+        "d9m.lock.verify_command",
+        "Run a locked program again, and compare its results with the lock.",
+    ),
     "trace": ("d9m.trace.command.trace", "Record a run of a program, to compare it with another."),
     "diff": (
         "d9m.trace.command.diff",
@@ -39,6 +47,10 @@ COMMANDS = {
     ),
     "show": ("d9m.cli.show_command", "Show an op, setting or record in every version."),
     "list": ("d9m.cli.list_command", "List what d9m knows: ops, settings, rules and more."),
+    "mcp": (
+        "d9m.agents.command",
+        "Answer coding agents over the Model Context Protocol.",
+    ),
     "kb": ("d9m.authoring.command", "For people who write records."),
 }
 """Command -> its module, which has a ``register(app)``, and its line in the overview."""

@@ -45,9 +45,7 @@ def _words(text: str) -> list[str]:
 
 
 def _holds(words: Sequence[str], name: str) -> bool:
-    """Whether the words of a name stand in a row, however they are joined: ``RTX4090``, ``RTX
-    4090``.
-    """
+    """Whether the words of a name follow one another, joined or not: ``RTX4090``, ``RTX 4090``."""
     wanted = "".join(_words(name))
     for start in range(len(words)):
         joined = ""

@@ -1,11 +1,11 @@
-"""The compiled knowledge base: one file, of which a question reads only what it needs.
+"""Read and write the compiled knowledge base: one file, of which a question reads only what it
+needs.
 
-Layout: a line with the format, the length and checksum of the index and the length
-of the rest; the index (JSON); the values (JSON each), a table after the other, in the
-order of their keys. Where the values of a table stand is said by shards of a few keys,
-which are values too, and where the shards stand by a list of fixed width, in which the
-shard of a key is found by halving. So a question reads hardly more of 30 000 records
-than it reads of 300.
+Layout: a line with the format, the length and checksum of the index and the length of the rest; the
+index (JSON); the values (JSON each), one table after the other, in the order of their keys. Shards
+of a few keys hold the positions of a table's values. They are values too; a list of fixed width,
+which is searched by bisection, holds the positions of the shards. So a question reads hardly more
+of 30 000 records than of 300.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WIDTH = 8
 
 
 class Shard(msgspec.Struct, frozen=True, array_like=True):
-    """Where a few values stand: one after the other, in the order of their keys."""
+    """The position of a few values: one after the other, in the order of their keys."""
 
     start: int
     """Offset of the first, after the index."""
@@ -53,7 +53,7 @@ class Shard(msgspec.Struct, frozen=True, array_like=True):
 class FileIndex(msgspec.Struct, frozen=True):
     meta: Meta
     tables: dict[str, tuple[int, int]]
-    """Table -> where its list of shards stands, and how many there are."""
+    """Table -> the position of its list of shards, and how many there are."""
 
 
 def write(kb: KnowledgeBase, path: Path) -> int:

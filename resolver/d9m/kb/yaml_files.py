@@ -42,7 +42,7 @@ class Records(msgspec.Struct, frozen=True):
     words: Words = Words()
     gpus: records.GpuFile = records.GpuFile()
     explained: dict[str, str] = {}
-    """Id of a difference that `d9m kb audit` finds -> why it is right as it stands."""
+    """Id of a difference that `d9m kb audit` finds -> why it is correct."""
     catalogues: list[wheel_facts.Catalogue] = []
     """Public names of the frameworks, by package."""
     signatures: list[wheel_facts.SignatureCatalogue] = []
@@ -176,6 +176,7 @@ _FACTS: dict[Any, str] = {
     compiled_facts.CompiledCatalogue: "compiled",
     dispatch_facts.DispatchCatalogue: "dispatch",
     kernel_facts.KernelTable: "kernels",
+    dispatch_facts.CpuRuns: "cpu",
 }
 
 

@@ -1,3 +1,3 @@
-"""What is said of determinism: records, conditions, versions, questions and answers. No I/O, no
-search.
+"""Types of everything that is said of determinism: records, conditions, versions, questions and
+answers. No I/O, no search.
 """

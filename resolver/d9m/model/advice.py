@@ -56,7 +56,8 @@ def worst_default(defaults: Iterable[Default]) -> Default:
 
 
 def joined(outcomes: Iterable[RecordedOutcome]) -> Outcome:
-    """What an answer says where one of several things happens and nobody said which.
+    """Return the outcome of an answer where one of several things happens, and the question leaves
+    open which.
 
     >>> joined(["deterministic", "solved"]), joined(["solved", "raises"])
     ('solved', 'depends')
@@ -104,7 +105,7 @@ class Possible(msgspec.Struct, frozen=True):
     note: str | None = None
     raised_by: str | None = None
     decide: list[str] = []
-    """What to add to the question so that this answer is certain: an op item, or an option with its
+    """Additions to the question that make this answer certain: an op item, or an option with its
     value.
     """
 
@@ -118,11 +119,11 @@ class Otherwise(msgspec.Struct, frozen=True):
     direction: list[Direction] = []
     """The passes that are worse."""
     default: Default = "unknown"
-    """What happens there with nothing set, where the call `raises`."""
+    """The behaviour there with nothing set, where the call `raises`."""
     raised_by: str | None = None
     """The switch that refuses the call there."""
     workarounds: list[Work] = []
-    """What to do there, and not here."""
+    """Workarounds that are needed there, and not here."""
     is_frequent: bool = False
     """Whether many programs are so."""
 
@@ -148,7 +149,7 @@ class Work(msgspec.Struct, frozen=True):
 
     text: str
     steps: list[Step] = []
-    """What it sets."""
+    """The steps that set it."""
 
 
 class Price(msgspec.Struct, frozen=True):
@@ -178,7 +179,7 @@ class SourceAnswer(msgspec.Struct, frozen=True):
     direction: list[Direction]
     device: list[str]
     when: Clause
-    """What would have to hold for `outcome`; empty where it is certain, and where it depends."""
+    """Conditions of `outcome`; empty where it is certain, and where it depends."""
     possible: list[Possible]
     """Every answer, with what would lead to it, and nothing left out: what most programs get, then
     best to worst.
@@ -222,11 +223,11 @@ class OpAnswer(msgspec.Struct, frozen=True):
     solutions: list[str]
     fixed_in: dict[str, str] | None
     otherwise: list[Otherwise]
-    """What is worse than `outcome` for any of its sources, worst first."""
+    """Outcomes worse than `outcome` for any of its sources, worst first."""
     sources: list[SourceAnswer]
     note: str | None = None
     could_mean: list[str] = []
-    """Other ops of the same bare name, with differences of their own."""
+    """Other ops of the same bare name that differ from it."""
     error: str | None = None
     """Why the item could not be asked: there is no op of this name here."""
     nearest: list[str] = []
@@ -254,7 +255,7 @@ class SolutionAnswer(msgspec.Struct, frozen=True):
     covers: list[str]
     """Ids of the sources that it helps to remove."""
     includes: list[str]
-    """Labels of solutions that it turns on by itself."""
+    """Labels of solutions that it turns on automatically."""
     settings: Settings
     evidence: list[Citation] = []
     costs: list[Price] = []
@@ -290,11 +291,18 @@ class Existing(msgspec.Struct, frozen=True):
     name: str
     value: str
     status: Literal[
-        "needed", "harmless", "no-effect", "contradictory", "forbidden", "invalid", "misspelt"
+        "needed",
+        "harmless",
+        "no-effect",
+        "contradictory",
+        "forbidden",
+        "invalid",
+        "misspelt",
+        "unknown",
     ]
     why: str
     evidence: list[Citation] = []
-    """Who says so, where the verdict rests on a record about the setting."""
+    """The citations for the verdict, where it rests on a record about the setting."""
 
 
 FAULTS = ("misspelt", "invalid", "forbidden", "contradictory")
@@ -332,7 +340,7 @@ class HelperAnswer(msgspec.Struct, frozen=True):
     error.
     """
     warns: bool = False
-    """With it, what would raise an error only warns, and can differ."""
+    """With it, an op that would raise an error only warns, and is nondeterministic."""
 
 
 class Unknown(msgspec.Struct, frozen=True):
@@ -362,17 +370,17 @@ class Advice(msgspec.Struct, frozen=True):
     ops: list[OpAnswer]
     """One for every item, in the order given."""
     ingredients: list[IngredientAnswer]
-    """What the program needs in addition to the settings of its ops."""
+    """Needs of the program in addition to the settings of its ops."""
     cautions: list[CautionAnswer]
-    """What to know, with what would have to hold for it; defaults are not taken for granted."""
+    """Cautions with their conditions; defaults are not taken for granted."""
     unknowns: list[Unknown]
-    """What nobody has confirmed, and what would settle it."""
+    """Claims that are not verified, and what would settle them."""
     choices: list[Choice] = []
     """The deterministic mode on, as the steps have it, then off; none where no op refuses it."""
     existing: list[Existing] = []
     """Settings found in an env file or the process environment."""
     missing: list[str] = []
-    """Advised settings that could stand there, and do not."""
+    """Advised settings that the place allows, and that are not set."""
     known_sources: dict[str, dict[Outcome, int]] = {}
     """Package -> outcome -> known causes in it; the rest of such a package is unreviewed."""
 

@@ -12,14 +12,14 @@ class Loader(Conditional, frozen=True, kw_only=True):
     workers: str
     """How many processes read the data."""
     starts_worker: str
-    """What each of them calls first."""
+    """The function that each of them calls first."""
     batches: str
-    """What each of them calls to make a batch of elements."""
+    """The function that each of them calls to make a batch of elements."""
     shuffle: str
     picks: list[str] = []
     """With that, those that decide which elements it takes, and when."""
     generator: str
-    """What draws the order."""
+    """The function that draws the order."""
     when: When = {}
     """Releases in which it takes a generator."""
 
@@ -35,13 +35,13 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     package: str | None = None
     """The package of the knowledge base that it is."""
     generator: str | None = None
-    """What a reader calls its global generator: ``NumPy``."""
+    """The name of its global generator for readers: ``NumPy``."""
     seeds: list[str] = []
     """Calls that seed the global generator with their first argument."""
     draws: list[str] = []
     """Calls that draw from the global generator."""
     no_draws: list[str] = []
-    """Among those names, the ones that draw nothing, or from a generator of their own."""
+    """Among those names, the ones that draw nothing, or from another generator."""
     seed_needed_by: list[str] = []
     """Settings under which calls that draw raise an error unless it is seeded."""
     makers: dict[str, str] = {}
@@ -49,8 +49,7 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     reseeds: list[str] = []
     """Methods that seed a generator later."""
     environments: dict[str, list[str]] = {}
-    """Call that makes an environment to learn in, with a generator of its own -> the settings that
-    seed it.
+    """Call that makes a learning environment with its own generator -> the settings that seed it.
     """
     plays: list[str] = []
     """Methods of an environment that draw from its generator."""
@@ -73,7 +72,7 @@ class CodeMarks(Record, frozen=True, kw_only=True):
     order_bound: list[str] = []
     """Calls whose result depends on the order of what they get."""
     shows: list[str] = []
-    """Calls that show what they get to whoever watches, or wait that long, and keep nothing."""
+    """Calls that only display their arguments, or wait that long, and keep nothing."""
     writes_down: list[str] = []
     """Calls that show or store what they get, such as a line in a log."""
     starts_process: list[str] = []

@@ -1,4 +1,4 @@
-"""What a compiler makes of operators, from release to release: the type of
+"""How a compiler lowers operators, from release to release: the type of
 ``evidence/compiled-*.json``.
 """
 
@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from d9m.model.versions import in_order
-from d9m.model.wheel_facts import WheelFact, canonical, places, spans
+from d9m.model.wheel_facts import WheelFact, held, spanned
 
 Effect = Literal["atomic-add", "split-scan", "tuned", "own-random"]
 """It adds with atomics; it scans in parts that wait for each other; it takes the kernel that was
@@ -24,7 +24,9 @@ class Lowering(WheelFact, frozen=True, order=True):
     """``index_put``, in place or not."""
     effect: Effect
     gate: str = ""
-    """What the compiler asks first, and leaves the effect out if it is on; empty if nothing."""
+    """A setting that the compiler asks first, and leaves the effect out if it is on; empty if
+    nothing.
+    """
     through: str = ""
     """The operator that has the effect, if it is one that this one is rewritten to."""
 
@@ -40,26 +42,16 @@ class CompiledCatalogue(WheelFact, frozen=True):
     """Spans (as of `Catalogue`) -> what held in them."""
 
     def at(self, release: str) -> set[Lowering]:
-        """What held in one release that was read."""
-        place = self.releases.index(release)
-        found: set[Lowering] = set()
-        for span, held in self.lowerings.items():
-            if place in places(self.releases, span):
-                found.update(held)
-        return found
+        """Return the lowerings of one release that was read."""
+        return set[Lowering]().union(*held(self.releases, self.lowerings, release))
 
     def with_release(
         self, release: str, wheel: tuple[str, str], lowerings: set[Lowering]
     ) -> CompiledCatalogue:
         """The catalogue with one release read, or read anew; `wheel`: file name and SHA-256."""
         known = {**{each: self.at(each) for each in self.releases}, release: lowerings}
-        releases = in_order(known)
-        found: dict[str, list[Lowering]] = {}
-        for lowering in sorted(set[Lowering]().union(*known.values())):
-            span = spans(releases, [lowering in known[each] for each in releases])
-            found.setdefault(span, []).append(lowering)
+        releases = list(in_order(known))
+        table = spanned(releases, [dict.fromkeys(known[each], True) for each in releases])
+        found = {span: list(lowerings) for span, lowerings in table.items()}
         wheels = {**self.wheels, release: dict([wheel])}
-        return CompiledCatalogue(self.package, list(releases), wheels, found)
-
-    def encoded(self) -> bytes:
-        return canonical(self)
+        return CompiledCatalogue(self.package, releases, wheels, found)

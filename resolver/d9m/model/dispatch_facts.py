@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Literal
 
 import msgspec
 
 from d9m.model.versions import in_order
-from d9m.model.wheel_facts import WheelFact, canonical, places, spans
+from d9m.model.wheel_facts import WheelFact, held, merged, spanned
 
 Ways = dict[Literal["forward", "backward"], dict[str, str]]
 """Direction -> operator, with the arguments that decide whether it adds -> the argument of the op
@@ -21,7 +21,7 @@ says so. An operator of another library than the framework's main one has its na
 
 
 class DispatchTrace(WheelFact, frozen=True):
-    """What samples of every op and layer of one release ran on the CPU and on no device at all."""
+    """Operators that samples of every op and layer of one release ran on the CPU or as meta."""
 
     package: str
     version: str
@@ -31,6 +31,8 @@ class DispatchTrace(WheelFact, frozen=True):
     """Another public name -> that of the op."""
     idle: list[str] = msgspec.field(default=[])
     """Public names that cannot be called to compute: types, modules, properties, constants."""
+    seeded: list[str] = msgspec.field(default=[])
+    """Operators that draw random numbers, as the framework itself says of them."""
 
 
 class DispatchCatalogue(WheelFact, frozen=True):
@@ -44,16 +46,16 @@ class DispatchCatalogue(WheelFact, frozen=True):
     """Spans -> another name -> that of the op."""
     idle: dict[str, dict[str, bool]] = msgspec.field(default={})
     """Spans -> names that cannot be called to compute."""
+    seeded: dict[str, dict[str, bool]] = msgspec.field(default={})
+    """Spans -> operators that draw random numbers; none for a release that was not asked."""
 
     def at(self, release: str) -> DispatchTrace:
         """The trace of one release that was run."""
-        return DispatchTrace(
-            self.package,
-            release,
-            self._held(self.ops, release),
-            self._held(self.aliases, release),
-            sorted(self._held(self.idle, release)),
+        tables = (self.ops, self.aliases, self.idle, self.seeded)
+        ops, aliases, idle, seeded = (
+            merged(held(self.releases, table, release)) for table in tables
         )
+        return DispatchTrace(self.package, release, ops, aliases, sorted(idle), sorted(seeded))
 
     def traces(self) -> Iterator[DispatchTrace]:
         """One a release, the oldest first."""
@@ -79,35 +81,21 @@ class DispatchCatalogue(WheelFact, frozen=True):
         return DispatchCatalogue(
             self.package,
             list(releases),
-            _spanned(releases, [each.ops for each in traces]),
-            _spanned(releases, [each.aliases for each in traces]),
-            _spanned(releases, [dict.fromkeys(each.idle, True) for each in traces]),
+            spanned(releases, [each.ops for each in traces]),
+            spanned(releases, [each.aliases for each in traces]),
+            spanned(releases, [dict.fromkeys(each.idle, True) for each in traces]),
+            spanned(releases, [dict.fromkeys(each.seeded, True) for each in traces]),
         )
 
-    def encoded(self) -> bytes:
-        return canonical(self)
 
-    def _held(self, spanned: Mapping[str, Mapping[str, Any]], release: str) -> dict[str, Any]:
-        place = self.releases.index(release)
-        found: dict[str, Any] = {}
-        for span, named in spanned.items():
-            if place in places(self.releases, span):
-                found.update(named)
-        return found
+class CpuRuns(WheelFact, frozen=True):
+    """On what the results of one release depended on a CPU; each pair: how many differed, of how
+    many.
+    """
 
-
-def _spanned(
-    releases: Sequence[str], known: Sequence[Mapping[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    """Spans -> name -> what is known of it in them. `known`: for each release."""
-    found: dict[str, dict[str, Any]] = {}
-    for name in sorted(set[str]().union(*known)):
-        held = [named.get(name) for named in known]
-        distinct: list[Any] = []
-        for value in held:
-            if value is not None and value not in distinct:
-                distinct.append(value)
-        for value in distinct:
-            span = spans(releases, [each == value for each in held])
-            found.setdefault(span, {})[name] = value
-    return found
+    package: str
+    version: str
+    ops: dict[str, dict[str, tuple[int, int]]]
+    """Op -> what changed (``batch``, or a variable) -> shapes."""
+    repeats: dict[str, dict[str, tuple[int, int]]] = msgspec.field(default={})
+    """Op -> element type -> calls that differed from the first."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from d9m.model.wheel_facts import WheelFact, canonical
+from d9m.model.wheel_facts import WheelFact
 
 KernelHow = Literal["atomic-add", "look-back"]
 """Atomic additions or multiplications; a scan or a reduction by key whose blocks wait for each
@@ -23,13 +23,13 @@ class KernelUse(WheelFact, frozen=True, order=True):
     function: str
     how: KernelHow
     alert: str = ""
-    """What it hands to the function that refuses a nondeterministic operation."""
+    """The name passed to the function that rejects a nondeterministic operation."""
     asks: bool = False
     """Whether it, or what it calls on the way, asks for the switch."""
 
 
 class KernelTable(WheelFact, frozen=True):
-    """What the sources of one release say."""
+    """The kernels in the sources of one release."""
 
     package: str
     version: str
@@ -37,6 +37,3 @@ class KernelTable(WheelFact, frozen=True):
     """The archive."""
     sha256: str
     uses: list[KernelUse] = msgspec.field(default=[])
-
-    def encoded(self) -> bytes:
-        return canonical(self)

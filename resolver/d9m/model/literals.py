@@ -47,7 +47,9 @@ def split_parts(text: str) -> list[str]:
 
 
 def kind(text: str) -> str:
-    """What sort of value a Python text is: str, bool, none, int, number, sequence or expression."""
+    """Return the kind of value that a Python text is: str, bool, none, int, number, sequence or
+    expression.
+    """
     written = text.strip()
     if _QUOTED.fullmatch(written):
         return "str"

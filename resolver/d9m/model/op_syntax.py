@@ -1,4 +1,4 @@
-"""What a person writes for an op, read into name, arguments and direction.
+"""Parse an op as the user writes it into name, arguments and direction.
 
 Equal spellings: ``interpolate:mode=bilinear:backward``,
 ``interpolate[mode=bilinear]:backward``, ``F.interpolate(x, mode='bilinear'):backward``.

@@ -49,7 +49,7 @@ class Ruling(Record, frozen=True, dict=True):
 
     @functools.cached_property
     def alternatives(self) -> tuple[Labels, ...]:
-        """What its `by` lists, preferred first."""
+        """The labels in `by`, preferred first."""
         ruling: Any = self
         return tuple(together(combined) for combined in ruling.by)
 
@@ -57,19 +57,19 @@ class Ruling(Record, frozen=True, dict=True):
 RecordedOutcome = Literal[
     "no-known-source", "deterministic", "solved", "unknown", "raises", "unsolved"
 ]
-"""What a source does with the advised settings once everything is decided, best first. Records say
-this.
+"""The outcome of a source with the advised settings once everything is decided, best first. Records
+say this.
 """
 
 Outcome = Literal[
     "no-known-source", "deterministic", "solved", "depends", "unknown", "raises", "unsolved"
 ]
-"""What an answer says, best first. ``depends``: what was not said allows several; no record can say
-it.
+"""The outcome of an answer, best first. ``depends``: the question leaves open which of several; no
+record can say it.
 """
 
 Default = Literal["deterministic", "nondeterministic", "raises", "unknown"]
-"""What an op does when nothing is set."""
+"""The behaviour of an op with nothing set."""
 
 Scope = Literal["run", "batch", "hardware"]
 
@@ -96,7 +96,9 @@ EVIDENCE_KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 
 
 class Evidence(Record, frozen=True, kw_only=True):
-    """Who says so. Exactly one of ``document``, ``url``, ``run`` and ``wheel`` names the place."""
+    """The evidence for a claim. Exactly one of ``document``, ``url``, ``run`` and ``wheel`` names
+    the place.
+    """
 
     kind: EvidenceKind
     document: str | None = None
@@ -105,14 +107,12 @@ class Evidence(Record, frozen=True, kw_only=True):
     run: str | None = None
     """Id of a measured run under ``evidence/``."""
     wheel: str | None = None
-    """What the wheel of a release itself says: a fact file under ``evidence/wheels/``, such as
-    ``torch-2.6.0``.
-    """
+    """The wheel of a release: a fact file under ``evidence/wheels/``, such as ``torch-2.6.0``."""
     where: str | None = None
     """Section, table row, line or function inside the place."""
     date: str | None = None
     note: Prose | None = None
-    """What it says, in our words; required where ``follows`` is false."""
+    """Its statement in our words; required where ``follows`` is false."""
     follows: bool = True
     """Whether the record follows this statement; false keeps a disagreeing one in view."""
 
@@ -204,7 +204,7 @@ class Source(Conditional, frozen=True, kw_only=True):
     summary: Prose
     """One or two sentences: what happens, and what that means for the user."""
     mechanism: str
-    """What kind of thing it is: atomic-float-add, algorithm-choice, uninitialised-memory, …"""
+    """The kind of mechanism: atomic-float-add, algorithm-choice, uninitialised-memory, …"""
     status: Literal["confirmed", "suspected", "historic"] = "confirmed"
     scope: Scope = "run"
     ops: list[str] = []
@@ -236,7 +236,7 @@ class Source(Conditional, frozen=True, kw_only=True):
 
 
 class Solution(Conditional, frozen=True, kw_only=True):
-    """What removes a source: settings to turn."""
+    """A fix for a source: settings to change."""
 
     label: str
     known_label: bool = False
@@ -246,9 +246,9 @@ class Solution(Conditional, frozen=True, kw_only=True):
     when: When = {}
     """Where it exists."""
     settings: list[SettingChange] = []
-    """What the user turns."""
+    """The settings that the user changes."""
     sets: list[SettingChange] = []
-    """What it turns by itself once in use."""
+    """The settings that it changes automatically once in use."""
     notes: list[Caution] = []
     """Good to know rather than a warning: what replaces it, what it includes."""
     cautions: list[Caution] = []
@@ -262,6 +262,16 @@ class Solution(Conditional, frozen=True, kw_only=True):
     def warns_where(self) -> Condition:
         """Its `warns`, parsed when first asked for."""
         return Condition(()) if self.warns is None else parse(self.warns)
+
+
+class SpellingRule(Conditional, frozen=True, kw_only=True):
+    """How a program reads the text of a setting, from its source."""
+
+    same: dict[str, str] = {}
+    """Text -> the value that it stands for: ``true`` -> ``1``; empty for a flag without a value."""
+    ignores_case: bool = False
+    when: When = {}
+    """Where it reads like that."""
 
 
 class Setting(Conditional, frozen=True, kw_only=True):
@@ -298,10 +308,16 @@ class Setting(Conditional, frozen=True, kw_only=True):
     """The setting that was meant."""
     accepts: list[str] = []
     """Every value it takes, where the set is closed."""
+    separators: str | None = None
+    """Characters between the words of a value: each word is one of `accepts`, or a number."""
+    reading: list[SpellingRule] = []
+    """Other spellings of its values; the first one whose `when` holds counts."""
     needs: dict[str, str] = {}
     """Settings without these values of which this one has no effect."""
     refuses: list[str] = []
     """Values that undo what it is set for: ``PYTHONHASHSEED=random``."""
+    refuses_in: When = {}
+    """Where they undo it, if not everywhere that it is read."""
     default: str | None = None
     """Its value where nothing sets it, in every release that reads it."""
     decides: dict[str, dict[str, str]] = {}
@@ -347,7 +363,7 @@ class Example(Conditional, frozen=True, kw_only=True):
 
 
 class Ingredient(Conditional, frozen=True, kw_only=True):
-    """What every deterministic program needs in addition to op settings."""
+    """A need of every deterministic program in addition to op settings."""
 
     title: Prose
     summary: Prose
@@ -385,7 +401,9 @@ class Helper(Conditional, frozen=True, kw_only=True):
     overwrites: list[str] = []
     """Names of settings that it replaces even where the user has set another value."""
     warns: When | None = None
-    """Where it asks for warnings only: what would raise an error goes on, and can differ."""
+    """Where it asks for warnings only: an op that would raise an error goes on, and is
+    nondeterministic.
+    """
     evidence: list[Evidence]
 
     @functools.cached_property
@@ -423,7 +441,7 @@ class OpRecords(Record, frozen=True, kw_only=True):
     reach: dict[str, list[str | Target]] = {}
     """Alias, family, layer, wrapper, alert name -> query items."""
     messages: bool = False
-    """Whether these names stand in error texts, logs and profiles: they say nothing of the
+    """Whether these names occur in error texts, logs and profiles: they say nothing of the
     arguments of the call, not even that it left them out.
     """
     defaults: dict[str, dict[str, str]] = {}
@@ -442,15 +460,15 @@ class OpRecords(Record, frozen=True, kw_only=True):
     unread: list[str] = []
     """Name spaces of the framework whose names no catalogue holds: ``torch.func.``."""
     stands_for: list[str] = []
-    """Query items of whoever only names the package: FlashAttention is there for attention."""
+    """Query items meant by a user who only names the package: FlashAttention means attention."""
     facts: dict[str, dict[str, str]] = {}
     """Op -> facts that a program with it has: ``torch.compile`` -> ``compile: "true"``."""
     parts: dict[str, list[str]] = {}
     """Op -> packages that work when it does, with what they do whatever the op: NCCL."""
     judged: dict[str, str] = {}
-    """Op that wraps somebody's model -> the part of it that its records are about."""
+    """Op that wraps a user's model -> the part of it that its records are about."""
     see: dict[str, str] = {}
-    """Op without records of its own -> ingredient that says what to do about it."""
+    """Op without records -> ingredient with the advice for it."""
     add_ons: dict[str, str] = {}
     """Name prefix of an add-on -> package that it brings along."""
 
@@ -477,7 +495,7 @@ class TagContents(Record, frozen=True, kw_only=True):
 
     forms: list[str]
     device: Literal["cuda", "rocm", "cpu"] = "cuda"
-    """What the packages inside are built for."""
+    """The devices that the packages inside are built for."""
 
 
 class Review(Record, frozen=True, kw_only=True):
@@ -502,11 +520,11 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Folder of its records under ``sources/`` and ``solutions/``."""
     aliases: list[str] = []
     concerns: When | None = None
-    """For a platform part that wheels and images ship: programs that it concerns though nobody
-    names it.
+    """For a platform part that wheels and images ship: programs that it concerns even if the
+    question does not name it.
     """
     builds: dict[str, list[str]] = {}
-    """Device -> platform parts that the builds for it ship, in versions that nobody listed."""
+    """Device -> platform parts that the builds for it ship, in versions that are not listed."""
     devices: dict[str, str] = {}
     """Device -> the release that brought it, where older ones lack it."""
     distributions: list[str] = []
@@ -515,15 +533,17 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Names in a conda environment, where they are others than on PyPI."""
     imports: list[str] = []
     """Import names: ``tensorflow``."""
+    begun: list[str] = []
+    """Dotted names that hold something, or return true when called, once it has computed: a setting
+    that is read at first use comes too late then.
+    """
     image: str | None = None
     """Public name of an image family: ``ngc-tensorflow``."""
     repository: str | None = None
     """Path in the registry: ``nvidia/tensorflow``."""
     tags: list[TagForm] = []
     holds: list[TagContents] = []
-    """For an image that is tagged with the versions of what it holds, and has no releases of its
-    own.
-    """
+    """For an image that is tagged with the versions of its packages, and has no releases."""
     variable: str | None = None
     """Environment variable inside the image that holds its release."""
     variable_forms: list[str] = []
@@ -531,13 +551,11 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     stock: str | None = None
     """For a vendor build: the package that it rebuilds."""
     synonyms: list[str] = []
-    """What else a sentence calls it, lower case, with spaces: ``pytorch lightning``."""
+    """Other names in sentences, lower case, with spaces: ``pytorch lightning``."""
     framework: str | None = None
     """For a library: the framework whose ops it runs."""
     runs_on: list[str] = []
-    """For a library that a user puts on one of several frameworks: these, the one that it takes by
-    itself first.
-    """
+    """For a library that runs on one of several frameworks: these, its default first."""
     computes_alone: bool = False
     """For a library: whether it runs its own models, and no framework's."""
     is_server: bool = False
@@ -584,7 +602,7 @@ class Fact(Record, frozen=True, kw_only=True):
     default: str | None = None
     """Assumed, and echoed as assumed; without one the fact can be undecided."""
     usual: str | None = None
-    """What most programs have, where nothing is assumed: of several answers theirs comes first.
+    """The value of most programs, where nothing is assumed: of several answers theirs comes first.
     Decides nothing.
     """
     often: list[Frequent] = []
@@ -653,7 +671,7 @@ class ErrorRecord(Record, frozen=True, kw_only=True):
     ops: list[str] = []
     sources: list[str] = []
     advice: Prose
-    """What to do."""
+    """The advice."""
     evidence: list[Evidence]
 
 
@@ -668,19 +686,19 @@ class Symptom(Record, frozen=True, kw_only=True):
     phrases: list[str]
     """How people say it."""
     question: Prose
-    """What tells this symptom apart from its neighbours."""
+    """The question that tells this symptom apart from its neighbours."""
     diagnosis: Prose
-    """What is the matter, in at most three sentences."""
+    """The cause, in at most three sentences."""
     advice: dict[AdviceFor, Prose]
-    """What to do, in Markdown."""
+    """The advice, in Markdown."""
     scope: Scope = "run"
-    """What should be the same and is not."""
+    """The comparison in which results differ."""
     by_settings: bool = False
     """Whether the settings that `d9m advise` names are part of the answer."""
     packages: list[str] = []
-    """Packages that have a part in it, whoever names them."""
+    """Packages that have a part in it, for every reader."""
     language: str | None = None
-    """What the programs that it is about are written in, where that is not Python."""
+    """The language of the programs that it is about, where that is not Python."""
     ops: list[str] = []
     sources: list[str] = []
     evidence: list[Evidence]
@@ -705,7 +723,7 @@ class PullRequest(Record, frozen=True, kw_only=True):
     corrections: list[Prose] = []
     """Where an earlier list said otherwise, and what it said."""
     records: list[str] = []
-    """What cites it under `references`. Derived: not written."""
+    """Records that cite it under `references`. Derived: not written."""
     evidence: list[Evidence]
 
 
@@ -739,9 +757,9 @@ class Correction(Record, frozen=True, kw_only=True):
     date: str
     """Of the first edition that is right."""
     was: Prose
-    """What d9m said."""
+    """The wrong statement of d9m."""
     now: Prose
-    """What is true, and what to do about it."""
+    """The correct statement, and the advice that follows."""
     records: list[str]
     """Sources, solutions and ingredients that say it now, with their evidence."""
 
@@ -754,7 +772,7 @@ class Document(Record, frozen=True, kw_only=True):
     date: str | None = None
     """When it was written, or last changed."""
     read: str | None = None
-    """When we read it: for a page that has no date of its own, as it may have changed since."""
+    """The day we read it: for an undated page, which may have changed since."""
     kind: Literal[
         "page", "talk", "slides", "poster", "plan", "repository", "package", "scan", "paper"
     ] = "page"

@@ -29,7 +29,7 @@ class Bounds(Record, frozen=True):
 
 
 class Seen(Record, frozen=True, kw_only=True):
-    """One arm: `differing` of `repeats` were other bits than the first."""
+    """One arm: the results of `differing` of `repeats` differ from the first."""
 
     repeats: int
     processes: int
@@ -77,7 +77,7 @@ class Run(Record, frozen=True, kw_only=True):
     packages: dict[str, str]
     frameworks: dict[str, dict[str, Any]]
     settings: dict[str, str]
-    """What the advised arm set."""
+    """The settings of the advised arm."""
     interrupted: bool = False
     """It was stopped before its end: some verdicts are missing."""
     observations: list[Observation]
@@ -94,9 +94,10 @@ class DigestRecord(Record, frozen=True, kw_only=True):
 
 
 class DigestFile(Record, frozen=True, kw_only=True):
-    """What the advised settings give on one machine, for others like it to compare with.
+    """Digests with the advised settings on one machine, for others like it to compare with.
 
-    ``evidence/digests/<id>.json``, written by ``d9m check --digests``."""
+    ``evidence/digests/<id>.json``, written by ``d9m check --digests``.
+    """
 
     schema_version: int
     tool: str
@@ -106,5 +107,5 @@ class DigestFile(Record, frozen=True, kw_only=True):
     cpu: str
     packages: dict[str, str]
     frameworks: dict[str, dict[str, Any]]
-    """What each framework said of itself and of its device."""
+    """The properties of each framework and of its device, as it reports them."""
     results: list[DigestRecord]

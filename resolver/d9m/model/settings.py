@@ -4,7 +4,6 @@ their conflicts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -86,18 +85,12 @@ class Step(msgspec.Struct, frozen=True):
     """The user's call that makes it already, surely and in time."""
 
     def satisfied_by(self, value: str) -> bool:
-        """Whether a value that is already set would do."""
+        """Whether a value would do, spelled as in `accepts`; `resolve.values` knows others."""
         if self.kind == "append":
             return set(self.accepts) <= set(value.split(self.separator))
         if self.any_value:
             return bool(value) and value not in self.refuses
         return not self.accepts or value in self.accepts
-
-    def is_among(self, found: Mapping[str, PlainValue]) -> bool:
-        """Whether settings that are already made include this one, with a value that will do."""
-        if self.kind == "unset" or self.name not in found:
-            return False
-        return self.satisfied_by(as_text(found[self.name]))
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -107,6 +100,6 @@ class Conflict(msgspec.Struct, frozen=True):
     between: list[str]
     choices: list[str]
     costs: list[str]
-    """What each choice gives up, in the order of `choices`."""
+    """The cost of each choice, in the order of `choices`."""
     scope: Scope = "run"
     """The scope whose settings take part: that of the question, or another one."""

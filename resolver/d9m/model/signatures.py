@@ -1,4 +1,4 @@
-"""What the arguments of a call mean: their parameters, and the defaults of what is left out.
+"""Bind the arguments of a call to parameters, with the defaults of those left out.
 
 Positional arguments go to parameters as in Python. A callable with several overloads is
 called by the one that fits the arguments.
@@ -42,7 +42,7 @@ class Arguments(msgspec.Struct, frozen=True):
 
 
 def arguments(text: str) -> Arguments:
-    """Read what stands between the brackets of a call: ``x, (2, 2), mode='area'``."""
+    """Parse the text between the brackets of a call: ``x, (2, 2), mode='area'``."""
     positional: list[str] = []
     keywords: dict[str, str] = {}
     for part in split_parts(text):

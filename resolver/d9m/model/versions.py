@@ -1,4 +1,4 @@
-"""Release order, and what a version that somebody typed stands for.
+"""Order releases, and find the releases that a typed version stands for.
 
 Every release of a version map is a final release, and the order of final
 releases is the order of their numbers. `packaging` is asked only about other
@@ -96,7 +96,7 @@ class Candidates(msgspec.Struct, frozen=True):
 def candidates(
     package: str, text: str, released: Sequence[str], is_complete: bool = True
 ) -> Candidates:
-    """What `text` stands for among `released` (oldest first).
+    """Return the releases that `text` stands for among `released` (oldest first).
 
     Raises UsageError for text that is not a version, and for a version below the
     newest that was never released, or is not on record where the list is not complete.

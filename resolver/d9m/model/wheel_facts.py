@@ -1,4 +1,4 @@
-"""What wheels of a framework say about determinism: the types of the fact files.
+"""Types of the fact files: the statements of a framework's wheels about determinism.
 
 ``evidence/wheels/*.json`` holds one file a wheel (`WheelFacts`),
 ``evidence/catalogue-*.json`` the public names of a framework over its releases
@@ -27,8 +27,14 @@ AS_FUNCTION = "="
 class WheelFact(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Base of all types of a fact file: immutable, unknown keys are errors."""
 
+    def encoded(self) -> bytes:
+        """Return the bytes of its file: the same facts give the same bytes."""
+        return msgspec.json.format(msgspec.json.encode(self, order="sorted"), indent=1) + b"\n"
+
 
 FactType = TypeVar("FactType", bound=WheelFact)
+Named = TypeVar("Named", bound=Any)
+Fact = TypeVar("Fact")
 
 
 class ListedOp(WheelFact, frozen=True, order=True):
@@ -47,7 +53,7 @@ class Route(WheelFact, frozen=True, order=True):
 
 
 class WheelFacts(WheelFact, frozen=True):
-    """What one wheel says."""
+    """The facts of one wheel."""
 
     package: str
     version: str
@@ -65,9 +71,6 @@ class WheelFacts(WheelFact, frozen=True):
     flags: list[str] = []
     """Flags of a compiler inside that do."""
     routes: list[Route] = []
-
-    def encoded(self) -> bytes:
-        return canonical(self)
 
 
 class Published(WheelFact, frozen=True):
@@ -101,8 +104,7 @@ class Catalogue(WheelFact, frozen=True):
 
     def at(self, release: str) -> set[str]:
         """Names of one release that was read."""
-        place = self.releases.index(release)
-        return {name for name, present in self.present() if place in present}
+        return set[str]().union(*held(self.releases, self.names, release))
 
     def present(self) -> Iterator[tuple[str, frozenset[int]]]:
         """Every name, and the places in `releases` of those that have it."""
@@ -116,15 +118,12 @@ class Catalogue(WheelFact, frozen=True):
         known: dict[str, set[str]] = {each: self.at(each) for each in self.releases}
         return catalogue(self.package, {**known, release: set(names)})
 
-    def encoded(self) -> bytes:
-        return canonical(self)
-
 
 class SignatureCatalogue(WheelFact, frozen=True):
-    """How the public callables of a package are called, in the releases whose wheels were read.
+    """The signatures of a package's public callables, in the releases whose wheels were read.
 
     Overloads are parameter lists as Python writes them, joined by `OR`. A word after a colon
-    (Tensor, int, number, bool) stands where only such an argument fits. Left out: functions of one
+    (Tensor, int, number, bool) means that only such an argument fits. Left out: functions of one
     argument, methods and constructors of none, and parameters that only say where a result goes.
     """
 
@@ -138,12 +137,7 @@ class SignatureCatalogue(WheelFact, frozen=True):
 
     def at(self, release: str) -> dict[str, str]:
         """Name -> overloads, in one release that was read."""
-        place = self.releases.index(release)
-        found: dict[str, str] = {}
-        for span, named in self.signatures.items():
-            if place in places(self.releases, span):
-                found.update(named)
-        return found
+        return merged(held(self.releases, self.signatures, release))
 
     def with_release(
         self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]
@@ -151,7 +145,7 @@ class SignatureCatalogue(WheelFact, frozen=True):
         """The catalogue with one release read, or read anew; `wheel`: file name and SHA-256."""
         known = {each: self.at(each) for each in self.releases}
         wheels = {**self.wheels, release: dict([wheel])}
-        return _signature_catalogue(self.package, wheels, {**known, release: dict(stated)})
+        return self._with(wheels, {**known, release: dict(stated)})
 
     def with_part(
         self, release: str, wheel: tuple[str, str], stated: Mapping[str, str]
@@ -159,41 +153,49 @@ class SignatureCatalogue(WheelFact, frozen=True):
         """The catalogue with names of another wheel added to a release."""
         known = {each: self.at(each) for each in self.releases}
         wheels = {**self.wheels, release: {**self.wheels[release], **dict([wheel])}}
-        return _signature_catalogue(
-            self.package, wheels, {**known, release: {**known[release], **stated}}
-        )
+        return self._with(wheels, {**known, release: {**known[release], **stated}})
 
-    def encoded(self) -> bytes:
-        return canonical(self)
-
-
-def canonical(fact: WheelFact) -> bytes:
-    """The same facts give the same bytes."""
-    return msgspec.json.format(msgspec.json.encode(fact, order="sorted"), indent=1) + b"\n"
+    def _with(
+        self, wheels: dict[str, dict[str, str]], known: Mapping[str, Mapping[str, str]]
+    ) -> SignatureCatalogue:
+        releases = list(in_order(known))
+        found = spanned(releases, [known[release] for release in releases])
+        return SignatureCatalogue(self.package, releases, wheels, found)
 
 
 def catalogue(package: str, known: Mapping[str, set[str]]) -> Catalogue:
     """A catalogue from the names of each release."""
     releases = in_order(known)
-    names: dict[str, list[str]] = {}
-    for name in sorted(set[str]().union(*known.values())):
-        names.setdefault(spans(releases, [name in known[each] for each in releases]), []).append(
-            name
-        )
-    return Catalogue(package, list(releases), names)
+    names = spanned(releases, [dict.fromkeys(known[release], True) for release in releases])
+    return Catalogue(package, list(releases), {span: list(held) for span, held in names.items()})
 
 
-def _signature_catalogue(
-    package: str, wheels: dict[str, dict[str, str]], known: Mapping[str, Mapping[str, str]]
-) -> SignatureCatalogue:
-    releases = in_order(known)
-    found: dict[str, dict[str, str]] = {}
-    for name in sorted(set[str]().union(*known.values())):
-        stated = [known[release].get(name, "") for release in releases]
-        for text in dict.fromkeys(filter(None, stated)):
-            span = spans(releases, [each == text for each in stated])
-            found.setdefault(span, {})[name] = text
-    return SignatureCatalogue(package, list(releases), wheels, found)
+def spanned(
+    releases: Sequence[str], known: Sequence[Mapping[Named, Fact]]
+) -> dict[str, dict[Named, Fact]]:
+    """Spans -> name -> what is known of it in them. `known`: for each release."""
+    found: dict[str, dict[Named, Fact]] = {}
+    for name in sorted({name for held in known for name in held}):
+        values = [held.get(name) for held in known]
+        distinct: list[Fact] = []
+        for value in values:
+            if value is not None and value not in distinct:
+                distinct.append(value)
+        for value in distinct:
+            span = spans(releases, [each == value for each in values])
+            found.setdefault(span, {})[name] = value
+    return found
+
+
+def held(releases: Sequence[str], table: Mapping[str, Fact], release: str) -> list[Fact]:
+    """Return the values of a table by spans that hold a release that was read."""
+    place = releases.index(release)
+    return [value for span, value in table.items() if place in places(releases, span)]
+
+
+def merged(tables: Iterable[Mapping[Named, Fact]]) -> dict[Named, Fact]:
+    """Return what several tables hold; no name is in two."""
+    return {name: value for table in tables for name, value in table.items()}
 
 
 def places(releases: Sequence[str], text: str) -> frozenset[int]:
@@ -224,6 +226,17 @@ def read(path: Path, type_: Any) -> Any:
         return msgspec.json.decode(files.content(path), type=type_)
     except (OSError, *files.UNREADABLE) as error:
         raise DataError(f"{path.name}: not a fact file: {error}") from None
+
+
+def opened(path: Path, type_: type[FactType], package: str) -> FactType:
+    """Return the catalogue in a file, or a new one.
+
+    Raises DataError for a damaged file, and for a catalogue of another package.
+    """
+    known: Any = read(path, type_) if path.exists() else type_(package)
+    if known.package != package:
+        raise DataError(f"{path.name}: a catalogue of {known.package}, not of {package}")
+    return known
 
 
 def read_all(root: Path, places: str, type_: type[FactType]) -> list[FactType]:

@@ -1,7 +1,7 @@
-"""The grammar of `when`: which releases, facts and devices something holds for.
+"""Parse `when`: the releases, facts and devices for which something holds.
 
-Records, answers and questions write conditions as plain values. A record's own is
-parsed once, when somebody first asks for it.
+Records, answers and questions write conditions as plain values. The condition of a record is parsed
+once, on first use.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Range(
 
 
 Allowed: TypeAlias = str | list[str] | Range
-"""What one variable of a ``when`` may be: a value, one of several, or a range. A package: a range,
-or ``absent``.
+"""The values that a ``when`` allows for one variable: one, one of several, or a range. A package: a
+range, or ``absent``.
 """
 
 Clause: TypeAlias = dict[str, Allowed]
@@ -36,7 +36,7 @@ When: TypeAlias = Clause | list[Clause]
 """A clause, or several of which one must hold. Empty: always."""
 
 ABSENT = "absent"
-"""What a `when` says of a package that must not be there."""
+"""The value for a package that must not be there."""
 
 Value: TypeAlias = Key | str | int | None
 """A variable in one world: a release's key, a fact's value, or None for an absent package."""
@@ -48,7 +48,7 @@ Cuts: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
 class Restriction(msgspec.Struct, frozen=True):
-    """What one clause says of one variable."""
+    """The restriction of one variable by one clause."""
 
     values: tuple[str, ...] = ()
     """One of these; empty where ``bounded``."""
@@ -57,7 +57,7 @@ class Restriction(msgspec.Struct, frozen=True):
     until: str | None = None
 
     def bounds(self) -> tuple[str, ...]:
-        """Where it divides an ordered domain; a single number is an interval of its own."""
+        """Return the points that divide an ordered domain; a single number is an interval too."""
         found: list[str] = []
         for value in self.values:
             if value.isascii() and value.isdecimal() and len(value) <= 18:

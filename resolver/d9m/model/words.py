@@ -15,11 +15,11 @@ class AbsentWords(Record, frozen=True, kw_only=True):
     behind: list[str] = []
     """Words behind it: ``=0``."""
     names: list[str] = []
-    """What can be absent."""
+    """Things that may be absent."""
     examples: list[str] = []
     """Words with which brackets begin that hold an example."""
     contrasts: list[str] = []
-    """What a sentence says that tells what is deterministic where the thing is absent."""
+    """Words of a sentence about what is deterministic where the thing is absent."""
 
 
 class DeviceFact(Record, frozen=True, kw_only=True):
@@ -34,7 +34,7 @@ class OnlyWarnsWords(Record, frozen=True, kw_only=True):
     """How a message says that it only warns."""
 
     said: str
-    """What it says. All is lower case."""
+    """The words, in lower case."""
     symptom: str
     """The symptom whose diagnosis such a message has above its own advice."""
 
@@ -61,7 +61,7 @@ class Words(Record, frozen=True, kw_only=True):
     devices: dict[str, list[str]] = {}
     """Device -> words that name it."""
     well: list[str] = []
-    """What a sentence says of a device on which the trouble does not show."""
+    """Words of a sentence about a device on which the problem does not show."""
     values: dict[str, list[str]] = {}
     """Value of an argument that means nothing else in a sentence, ``bilinear`` -> other words that
     say it.

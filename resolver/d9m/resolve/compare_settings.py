@@ -6,13 +6,18 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import msgspec
+
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import Advice, Existing
+from d9m.model.advice import FAULTS, Advice, Existing
 from d9m.model.records import Setting, SettingChange, Solution
 from d9m.model.settings import Kind, PlainValue, Step, as_text
+from d9m.model.when import parse
+from d9m.resolve import values
 from d9m.resolve.answers import cite
 from d9m.resolve.conflicts import party
+from d9m.resolve.merge import total
 
 LIKE = 0.93
 """How alike a name must be to one that is known to pass for a slip of the finger. Of the variables
@@ -32,14 +37,23 @@ def judge_existing(
 
 
 def missing(
-    kb: KnowledgeBase, advice: Advice, places: Sequence[Mapping[str, PlainValue]]
+    kb: KnowledgeBase,
+    environment: Environment,
+    advice: Advice,
+    places: Sequence[Mapping[str, PlainValue]],
 ) -> list[str]:
     """List the advised settings that are in none of the places that could hold them."""
     kinds = set[Kind]().union(*(_kinds(kb, advice, place) for place in places))
     found = {name: value for place in places for name, value in place.items()}
+
+    def is_there(step: Step) -> bool:
+        if step.kind != "append":
+            return step.name in found
+        return values.is_among(kb, step, found, environment)
+
     lacking: dict[str, None] = {}
     for step in advice.steps:
-        if step.covered_by is None and step.kind in kinds and not _is_there(step, found):
+        if step.covered_by is None and step.kind in kinds and not is_there(step):
             lacking[step.name] = None
     return list(lacking)
 
@@ -70,12 +84,6 @@ def _is_read(kb: KnowledgeBase, advice: Advice, setting: Setting) -> bool:
     return not readers or not readers.isdisjoint(advice.environment.packages)
 
 
-def _is_there(step: Step, found: Mapping[str, PlainValue]) -> bool:
-    if step.name not in found:
-        return False
-    return step.kind != "append" or step.satisfied_by(str(found[step.name]))
-
-
 _JUDGED: tuple[Literal["env", "config", "python"], ...] = ("env", "config", "python")
 """Kinds of settings that a file can hold as a name with a value."""
 
@@ -83,36 +91,68 @@ _JUDGED: tuple[Literal["env", "config", "python"], ...] = ("env", "config", "pyt
 def _verdicts(
     kb: KnowledgeBase, environment: Environment, advice: Advice, name: str, value: PlainValue
 ) -> Iterator[Existing]:
-    """One verdict for a setting that the knowledge base knows, and one for each item of a list that
-    is at fault.
+    """Yield the verdict on a setting, for a list variable that on the first flag at fault, and one
+    for each flag that does nothing.
     """
     setting = kb.settings.get(name)
-    if setting is None:
+    if setting is None or setting.kind not in _JUDGED:
         meant = nearest_setting(kb, name)
-        if meant is not None:
+        if meant is None:  # without its value, which may be a secret
+            yield Existing(name, "", "unknown", "no record of this name")
+        else:
             why = f"nothing reads this name; {meant} was meant"
             yield Existing(name, as_text(value), "misspelt", why)
         return
-    if setting.kind not in _JUDGED:
-        return
-    case = _Case(kb, environment, advice, setting, value)
-    yield case.verdict()
-    for item in case.items if setting.list_ is not None else ():
-        name, equals, inside = item.partition("=")
-        known = kb.settings.get(name)
-        if known is not None:
-            inner = _Case(kb, environment, advice, known, inside if equals else "").verdict()
-            if inner.status not in ("needed", "harmless"):
-                yield inner
+    verdict = _Case(kb, environment, advice, setting, value).verdict()
+    idle: list[Existing] = []
+    for item in values.listed(setting, str(value)) if setting.list_ is not None else ():
+        flag, _equals, text = item.partition("=")
+        meant = None if flag in kb.settings else nearest_setting(kb, flag, ("flag",))
+        if meant is not None:
+            inner = Existing(flag, text, "invalid", f"is no flag; {meant} was meant")
+        elif flag in kb.settings:
+            known = kb.settings[flag]
+            inner = _Case(kb, environment, advice, known, text).verdict()
+            readers = setting.condition.cuts.keys() & environment.packages.keys()
+            if inner.status == "no-effect" and readers and readers <= known.condition.cuts.keys():
+                inner = Existing(flag, text, "invalid", "is no flag of this release")
+        else:
+            continue
+        if inner.status == "no-effect":
+            idle.append(inner)
+        elif inner.status in FAULTS and verdict.status != "invalid":
+            why = f"{flag} {inner.why}"
+            verdict = msgspec.structs.replace(verdict, status=inner.status, why=why)
+    yield verdict
+    yield from idle
 
 
-def nearest_setting(kb: KnowledgeBase, name: str) -> str | None:
+def with_lists_rewritten(
+    kb: KnowledgeBase, environment: Environment, advice: Advice, found: Mapping[str, PlainValue]
+) -> Advice:
+    """Return the advice with a new value for each list variable that holds what is refused, in
+    place of flags to append.
+    """
+    refused = {made.name for made in advice.existing if made.status in FAULTS}
+    steps: list[Step] = []
+    for step in advice.steps:
+        if step.kind == "append" and step.name in refused:
+            refused.remove(step.name)  # what else is needed goes behind the new value
+            kept: list[str] = []
+            for item in values.listed(kb.settings[step.name], str(found[step.name])):
+                verdicts = _verdicts(kb, environment, advice, step.name, item)
+                kept += [item] if all(each.status not in FAULTS for each in verdicts) else []
+            value = (step.separator or " ").join(dict.fromkeys([*kept, *step.accepts]))
+            step = msgspec.structs.replace(step, kind="env", value=value, accepts=[value])
+        steps.append(step)
+    return msgspec.structs.replace(advice, steps=steps, settings=total(steps))
+
+
+def nearest_setting(kb: KnowledgeBase, name: str, kinds: tuple[str, ...] = _JUDGED) -> str | None:
     """The setting whose name is almost this one."""
     by_lower = kb.once(
-        "judged settings",
-        lambda: {
-            known.lower(): known for known in kb.settings if kb.settings[known].kind in _JUDGED
-        },
+        ("settings of kinds", kinds),
+        lambda: {known.lower(): known for known in kb.settings if kb.settings[known].kind in kinds},
     )
     near = difflib.get_close_matches(name.lower(), by_lower, 1, LIKE)
     return by_lower[near[0]] if near else None
@@ -138,24 +178,24 @@ class _Case:
         self.advice = advice
         self.setting = setting
         self.typed = value
-        self.value = str(value) if setting.kind == "python" else as_text(value)
-        self.items = self.value.split(setting.list_) if setting.list_ is not None else [self.value]
+        self.text = str(value) if setting.kind == "python" else as_text(value)
+        self.value = values.read(kb, setting.name, self.text, environment)
+        self.items = values.listed(setting, self.value)
         self.steps = [step for step in advice.steps if step.name == setting.name]
 
     def verdict(self) -> Existing:
-        for judge in (self._dead, self._replaced, self._forbidden, self._invalid, self._contested):
+        judges = (self._dead, self._replaced, self._forbidden, self._unread)
+        for judge in (*judges, self._invalid, self._contested):
             found = judge()
             if found is not None:
                 return found
         if self.steps:
             return self._listed() if self.setting.list_ is not None else self._against()
-        if not self.environment.holding(self.setting.condition):
-            return self._says("no-effect", "nothing reads it in this environment", proof=True)
         return self._side_effect() or self._says("harmless", "not needed for what you asked")
 
     def _says(self, status: str, why: str, proof: bool = False) -> Existing:
         evidence = [cite(self.kb, said) for said in self.setting.evidence] if proof else []
-        return Existing(self.setting.name, self.value, status, why, evidence)  # type: ignore[arg-type]
+        return Existing(self.setting.name, self.text, status, why, evidence)  # type: ignore[arg-type]
 
     def _dead(self) -> Existing | None:
         if self.setting.effect != "never":
@@ -182,20 +222,22 @@ class _Case:
                     return self._says("forbidden", caution.text)
         return None
 
-    def _invalid(self) -> Existing | None:
-        if self.setting.list_ is not None:
+    def _unread(self) -> Existing | None:
+        if self.steps or self.environment.holding(self.setting.condition):
             return None
-        if self.value in self.setting.refuses:
-            return self._says(
-                "contradictory", f"{self.value} undoes what it is set for", proof=True
-            )
-        if self.setting.accepts and self.value not in self.setting.accepts:
-            return self._says("invalid", f"accepted: {', '.join(self.setting.accepts)}")
+        return self._says("no-effect", "nothing reads it in this environment", proof=True)
+
+    def _invalid(self) -> Existing | None:
+        where = parse(self.setting.refuses_in)
+        if self.value in self.setting.refuses and self.environment.holding(where):
+            why = f"with {self.value}, results differ between runs"
+            return self._says("contradictory", why, proof=True)
         if not self._has_type():
             return self._says("invalid", f"must be of type {self.setting.value_type}")
-        if not self.setting.takes_number(self.value):
-            return self._says("invalid", f"must be {self.setting.number_wanted()}")
-        return None
+        fault = values.fault(self.setting, self.text, self.environment)
+        return (
+            None if fault is None else self._says("invalid", fault, self.setting.list_ is not None)
+        )
 
     def _has_type(self) -> bool:
         """Of JSON, which has types, the type itself; of a variable, how it reads."""
@@ -215,7 +257,7 @@ class _Case:
 
     def _against(self) -> Existing:
         for step in self.steps:
-            if step.satisfied_by(self.value):
+            if values.suits(self.kb, step, self.text, self.environment):
                 return self._says("needed", step.why)
         step = self.steps[0]
         return self._says("contradictory", f"must be {_either(step)}, {self._for(step)}")

@@ -15,6 +15,7 @@ from d9m.model.advice import Difference, HelperAnswer, OpAnswer
 from d9m.model.records import SettingChange, together
 from d9m.model.settings import PlainValue, Step
 from d9m.model.when import Clause
+from d9m.resolve import values
 from d9m.resolve.answers import cite
 from d9m.resolve.helper_calls import Call, call
 from d9m.resolve.merge import ABSENT, Demand, Merged, SettingConflict, both, demands, line, merge
@@ -86,7 +87,9 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
         if step.name == turn.name:
             where = both(environment.holding(by.helper.condition), by.makes(environment, turn))
             if where:
-                found.append(_turned(step, turn, where, step.name in by.helper.overwrites))
+                is_right = _accepts(kb, environment, step, turn)
+                overwrites = step.name in by.helper.overwrites
+                found.append(_turned(step, turn, where, overwrites, is_right))
     if not found:
         return None
     good = conditions.united(clause for made in found for clause in made.good)
@@ -97,10 +100,14 @@ def _made(kb: KnowledgeBase, environment: Environment, by: Call, step: Step) -> 
 
 
 def _turned(
-    step: Step, turn: SettingChange, where: tuple[Clause, ...], overwrites: bool
+    step: Step,
+    turn: SettingChange,
+    where: tuple[Clause, ...],
+    overwrites: bool,
+    is_right: bool,
 ) -> CallEffect:
     value = None if turn.set is None or turn.any_value or not turn.to else _joined(step, turn)
-    if not _accepts(step, turn):
+    if not is_right:
         wrong_anyway = step.kind in ("unset", "avoid")
         fault = (
             "must be absent"
@@ -128,14 +135,13 @@ def _joined(step: Step, turn: SettingChange) -> str:
     return turn.to[0] if step.separator is None else step.separator.join(turn.to)
 
 
-def _accepts(step: Step, turn: SettingChange) -> bool:
+def _accepts(kb: KnowledgeBase, environment: Environment, step: Step, turn: SettingChange) -> bool:
     if step.kind in ("unset", "avoid"):
         return turn.set is None
     if turn.set is None:
         return False
-    return (
-        (turn.any_value and step.any_value) or not turn.to or step.satisfied_by(_joined(step, turn))
-    )
+    is_free = turn.any_value and step.any_value
+    return is_free or not turn.to or values.suits(kb, step, _joined(step, turn), environment)
 
 
 def solutions_made(
@@ -164,7 +170,8 @@ def _is_made(
         turns += demands(kb, environment, needed, solution.settings)
     steps = with_calls(kb, environment, merge(turns), used).steps
     return bool(steps) and all(
-        step.covered_by is not None or step.is_among(found) for step in steps
+        step.covered_by is not None or values.is_among(kb, step, found, environment)
+        for step in steps
     )
 
 

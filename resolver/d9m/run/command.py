@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 import typer
+from typer.core import TyperCommand
 
 from d9m.cli import output
 from d9m.errors import D9mError, ExitCode, UsageError, printable
 
 if TYPE_CHECKING:
+    from d9m.environment.environment import Setup
+    from d9m.kb.store import KnowledgeBase
     from d9m.run.plan import RunOptions, RunPlan
     from d9m.run.report import RunReport
 
@@ -21,7 +25,7 @@ REFUSALS = ("stop", "warn")
 
 
 def register(app: typer.Typer) -> None:
-    app.command("run", context_settings={"allow_interspersed_args": False})(command)
+    app.command("run", cls=RunCommand, context_settings={"allow_interspersed_args": False})(command)
 
 
 def command(
@@ -47,7 +51,14 @@ def command(
         bool, typer.Option("--override", help="Replace variables of yours that undo determinism.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="End with 1 if something was undone, refused or left.")
+        bool,
+        typer.Option(
+            "--strict",
+            help="End with 1 if something was undone, refused, left or killed, or two runs differ.",
+        ),
+    ] = False,
+    twice: Annotated[
+        bool, typer.Option("--twice", help="Run it a second time, and compare the two runs.")
     ] = False,
     explain_only: Annotated[
         bool, typer.Option("--explain-only", help="Print the plan and start nothing.")
@@ -58,51 +69,78 @@ def command(
     """Set what the records name for the frameworks found, before the program's Python starts and
     right after each import; watch who undoes it; report on stderr.
 
-    The exit code is the program's; only a 0 is replaced: by 4 if no process was reached, by 1 with
-    --strict. Ops are not recorded.
+    The exit code is the program's; only a 0 is replaced: by 4 if a process was not reached, by 1
+    with --strict, by 2 if the report cannot be written. Ops are not recorded. With --twice the
+    program reads no input, and what the second run prints on stdout is dropped.
     """
     from d9m.run.plan import RunOptions
 
     options = RunOptions(seed, scope, fast, ranks, on_refusal, override)  # type: ignore[arg-type]
     try:
-        raise typer.Exit(_run(program, options, strict, explain_only, format_, out))
+        code = _run(program, options, Request(strict, explain_only, twice, format_, out))
     except D9mError as error:
-        sys.stderr.write(printable(f"d9m: {error.text()}\n"))
-        what = error.what.partition("\n")[0]
-        sys.stderr.write(printable(f"d9m run: not started: {what}\n"))
+        _not_started("; ".join(line.strip() for line in error.text().splitlines()))
         raise typer.Exit(error.exit_code) from None
+    except OSError as error:
+        _not_started(f"the system refuses: {error.strerror or error}")
+        raise typer.Exit(ExitCode.USAGE) from None
+    raise typer.Exit(code)
 
 
-def _run(
-    program: list[str] | None,
-    options: RunOptions,
-    strict: bool,
-    explain_only: bool,
-    format_: str,
-    out: str | None,
-) -> int:
+class Request(NamedTuple):
+    """What the command does besides setting."""
+
+    strict: bool
+    explain_only: bool
+    twice: bool
+    format_: str
+    out: str | None
+
+
+class RunCommand(TyperCommand):
+    """A command line that cannot be read is a program that was not started."""
+
+    def make_context(self, *arguments: Any, **named: Any) -> Any:
+        try:
+            return super().make_context(*arguments, **named)
+        except Exception as error:
+            if not hasattr(error, "format_message"):
+                raise
+            error.show()  # type: ignore[attr-defined]
+            _not_started(error.format_message())  # type: ignore[attr-defined]
+            raise typer.Exit(ExitCode.USAGE) from None
+
+
+def _not_started(why: str) -> None:
+    """Write the last line on stderr."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(printable(f"d9m run: not started: {why}\n"))
+        sys.stderr.flush()
+
+
+def _run(program: list[str] | None, options: RunOptions, request: Request) -> int:
     from d9m.environment.interpreter import installed_in
     from d9m.kb.locate import open_knowledge_base
-    from d9m.model.advice import Tool
     from d9m.run.interpreter import find_python
-    from d9m.run.plan import environment_for, plan
-    from d9m.run.report import report
-    from d9m.run.start import join_outer, start
+    from d9m.run.plan import RunOptions, environment_for, plan
+    from d9m.run.start import is_inside_run, join_outer
 
-    output.one_of("--format", format_, FORMATS)
+    output.one_of("--format", request.format_, FORMATS)
     output.one_of("--scope", options.scope, ("run", "batch"))
     output.one_of("--on-refusal", options.on_refusal, REFUSALS)
-    output.writable(out)
+    output.writable(request.out)
     if not program:
         raise UsageError("name the program to run after --", tip="d9m run -- python train.py")
-    joined = None if explain_only else join_outer(program)
-    if joined is not None:
-        return joined
+    if is_inside_run() and not request.explain_only:
+        if options != RunOptions() or request[:-2] != (False, False, False):
+            sys.stderr.write("d9m run: inside another d9m run, whose options apply\n")
+        return join_outer(program)
     kb = open_knowledge_base()
-    made = plan(kb, installed_in(kb, find_python(program), os.environ), options, os.environ)
+    setup = installed_in(kb, find_python(program), os.environ)
+    made = plan(kb, setup, options, os.environ)
     changes = environment_for(made, os.environ, options.override)
-    if explain_only:
-        _explain(made, changes, format_, out)
+    if request.explain_only:
+        _explain(made, changes, request.format_, request.out)
         return ExitCode.ANSWERED
     if made.undoing and not options.override:
         first = made.undoing[0]
@@ -110,13 +148,36 @@ def _run(
             f"{first.name}={first.value} undoes determinism: {first.why}",
             tip="remove it, or let d9m run --override replace it",
         )
-    code, notes = start(program, made, changes)
-    from d9m.about import __version__
+    return _started(kb, setup, program, made, changes, options.on_refusal == "warn", request)
 
-    tool = Tool(__version__, kb.meta.date)
-    found = report(tool, made, changes, code, notes, strict)
-    _deliver(found, format_, out)
-    return found.exit
+
+def _started(
+    kb: KnowledgeBase,
+    setup: Setup,
+    program: list[str],
+    made: RunPlan,
+    changes: dict[str, str | None],
+    collects: bool,
+    request: Request,
+) -> int:
+    from d9m.about import __version__
+    from d9m.model.advice import Tool
+    from d9m.run.refusal import refused_op, warned_ops
+    from d9m.run.report import report
+    from d9m.run.start import start
+    from d9m.run.twice import run_twice
+
+    second = None
+    if request.twice:
+        run, second = run_twice(kb, program, made, changes, collects)
+    else:
+        run = start(program, made, changes, collects=collects)
+    found = report(
+        Tool(__version__, kb.meta.date), made, changes, run,
+        strict=request.strict, refused=refused_op(kb, setup, run.notes),
+        warned=warned_ops(kb, setup, run.notes), twice=second,
+    )  # fmt: skip
+    return _deliver(found, request.format_, request.out)
 
 
 def _explain(made: RunPlan, changes: dict[str, str | None], format_: str, out: str | None) -> None:
@@ -136,19 +197,26 @@ def _explain(made: RunPlan, changes: dict[str, str | None], format_: str, out: s
     output.write("\n".join(lines) + "\n", out)
 
 
-def _deliver(found: RunReport, format_: str, out: str | None) -> None:
-    """Write to a file or to stderr: stdout is the program's. Its exit code wins over a failure."""
+def _deliver(found: RunReport, format_: str, out: str | None) -> int:
+    """Write to a file or to stderr: stdout is the program's. A report that cannot be written to the
+    file goes to stderr, with the reason.
+    """
+    from d9m.exit_codes import CommandResult, exit_code
     from d9m.run.report import as_github, as_text
 
     text = {"text": as_text, "github": as_github, "json": _json}[format_](found)
-    try:
-        if out is not None:
+    code = found.exit
+    if out is not None:
+        try:
             output.write(text, out)
-        else:
-            sys.stderr.write(text)
-            sys.stderr.flush()
-    except (D9mError, OSError):
-        return
+            return code
+        except D9mError as error:
+            text += printable(f"d9m run: {error.what}\n")
+            code = code or exit_code(CommandResult(has_usage_errors=True))
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    return code
 
 
 def _json(value: Any) -> str:

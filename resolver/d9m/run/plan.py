@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -13,7 +14,6 @@ from d9m.model.advice import Advice
 from d9m.model.records import Scope, Setting
 from d9m.model.settings import PlainValue, Step
 
-FASTER = ("memory_filled", "false")
 WARNING = ("warn_only", "true")
 SEVERAL = ("distributed", "true")
 """Facts that an option of the command stands for."""
@@ -44,6 +44,8 @@ class PlannedVariable(msgspec.Struct, frozen=True):
     separator: str | None = None
     absent: bool = False
     """The name must not be set."""
+    module: str | None = None
+    """The module whose package reads it."""
 
 
 class PlannedStatement(msgspec.Struct, frozen=True):
@@ -63,6 +65,8 @@ class WatchedSetting(msgspec.Struct, frozen=True):
     module: str
     current: str
     setters: list[str] = []
+    restore: str | None = None
+    """Statements that give it a `{value}`."""
 
 
 class SettingNote(msgspec.Struct, frozen=True):
@@ -90,7 +94,11 @@ class RunPlan(msgspec.Struct, frozen=True):
     left: list[SettingNote] = []
     """Steps that only the program can take."""
     imports: dict[str, str] = {}
-    """Module -> package, of those that the records know."""
+    """Module -> package, of those that are installed and that the records know."""
+    begun: list[str] = []
+    """Dotted names that are true once a framework has computed."""
+    unplanned: list[str] = []
+    """Modules of frameworks that this Python lacks; another one may import them."""
     beyond: list[str] = []
     """Packages newer than the records."""
 
@@ -104,7 +112,7 @@ def plan(kb: KnowledgeBase, setup: Setup, options: RunOptions, own: Mapping[str,
     known: Mapping[str, PlainValue] = {
         name: value for name, value in own.items() if name != "D9M_RUN"
     }
-    question = api.understand(kb, setup, None, options.scope, (), [known])
+    question = api.understand(kb, setup, None, options.scope, (), [known], fast=options.fast)
     advice = api.answer(kb, question)
     return _Planner(kb, question.environment, advice, options, own).plan()
 
@@ -128,8 +136,8 @@ class _Planner:
     def plan(self) -> RunPlan:
         missing = self._missing_packages()
         statements = [self._statement(step) for step in self.steps if self._is_run(step, missing)]
-        for fact, value in self._chosen_facts():
-            statements += self._deciding(fact, value)
+        if self.options.on_refusal == "warn":
+            statements += self._deciding(*WARNING)
         variables = [self._variable(step) for step in self.steps if step.kind in _VARIABLES]
         names = {each.name for each in variables}
         needed = {each.name for each in self.advice.existing if each.status == "needed"}
@@ -156,6 +164,18 @@ class _Planner:
             ],
             left=list(self._left(missing)),
             imports=imports,
+            begun=[
+                name
+                for package in self.environment.packages
+                for name in self.kb.packages[package].begun
+            ],
+            unplanned=[
+                module
+                for package in self.kb.packages.values()
+                if package.kind == "framework"
+                for module in package.imports
+                if module not in imports
+            ],
             beyond=self.advice.environment.beyond,
         )
 
@@ -166,7 +186,7 @@ class _Planner:
         return PlannedVariable(
             step.name, value, step.read_at, step.why, step.accepts, step.any_value,
             step.refuses, step.separator if step.kind == "append" else None,
-            step.kind == "unset",
+            step.kind == "unset", self._home_module(step),
         )  # fmt: skip
 
     def _missing_packages(self) -> dict[str, Step]:
@@ -179,11 +199,16 @@ class _Planner:
         }
 
     def _is_run(self, step: Step, missing: Mapping[str, Step]) -> bool:
-        if step.kind != "python" or step.before_import:
+        if step.kind != "python" or step.before_import or self._only_binds(step):
             return False
         if step.any_value:
             return self.options.seed is not None
         return not missing.keys() & set(step.solutions)
+
+    def _only_binds(self, step: Step) -> bool:
+        """Return whether a statement makes an object that the program must pass on."""
+        body = ast.parse((self.kb.settings[step.name].statement or "").format(value="0")).body
+        return all(isinstance(each, ast.Assign) and _names(each) for each in body)
 
     def _statement(self, step: Step) -> PlannedStatement:
         setting = self.kb.settings[step.name]
@@ -204,12 +229,6 @@ class _Planner:
                     return imports[0]
         return _first_module(self.kb.settings[step.name])
 
-    def _chosen_facts(self) -> Iterator[tuple[str, str]]:
-        if self.options.fast:
-            yield FASTER
-        if self.options.on_refusal == "warn":
-            yield WARNING
-
     def _deciding(self, fact: str, wanted: str) -> Iterator[PlannedStatement]:
         """Statements that make a fact true, where the release has them."""
         for setting in self._python_settings():
@@ -225,8 +244,12 @@ class _Planner:
     def _watched(self) -> Iterator[WatchedSetting]:
         for setting in self._python_settings():
             if setting.current is not None:
-                module = _first_module(setting)
-                yield WatchedSetting(setting.name, module, setting.current, setting.setters)
+                statement = setting.statement or ""
+                restore = "\n".join([*setting.imports, statement])
+                yield WatchedSetting(
+                    setting.name, _first_module(setting), setting.current, setting.setters,
+                    restore if "{value}" in statement else None,
+                )  # fmt: skip
 
     def _refused(self, missing: Mapping[str, Step]) -> list[SettingNote]:
         found = [
@@ -248,11 +271,12 @@ class _Planner:
     def _left(self, missing: Mapping[str, Step]) -> Iterator[SettingNote]:
         """Changes that only the program or its command line can make."""
         for step in self.steps:
-            is_late = step.kind == "python" and step.before_import
+            is_late = step.kind == "python" and (step.before_import or self._only_binds(step))
             if step.kind in ("flags", "config", "code") or is_late:
                 where = f" in {step.where}" if step.where else ""
                 text = f"{step.text or step.value or 'not set'}{where}"
-                yield SettingNote(step.name, text, module=self._home_module(step))
+                module = self._module(step) if is_late else self._home_module(step)
+                yield SettingNote(step.name, text, module=module)
 
     def _home_module(self, step: Step) -> str | None:
         homes = {
@@ -267,22 +291,36 @@ class _Planner:
 _VARIABLES = ("env", "append", "unset")
 
 
+def _names(assignment: ast.Assign) -> bool:
+    return all(isinstance(each, ast.Name) for each in assignment.targets)
+
+
 def _first_module(setting: Setting) -> str:
     """The module that a statement's first import names, without its submodules."""
     words = setting.imports[0].split() if setting.imports else [setting.name]
     return words[min(1, len(words) - 1)].partition(".")[0]
 
 
-def for_hook(made: RunPlan) -> dict[str, object]:
-    """Return what the hook in the program reads."""
+def for_hook(
+    made: RunPlan, environment: Mapping[str, str], collects: bool = False
+) -> dict[str, object]:
+    """Return what the hook in the program reads, which begins in `environment`.
+
+    With `collects` it keeps warnings that an op has no deterministic version.
+    """
     rules = ("accepts", "any_value", "refuses", "separator", "absent")
     return {
         "statements": msgspec.to_builtins(made.statements),
         "watched": msgspec.to_builtins(made.watched),
         "variables": {
-            each.name: {rule: getattr(each, rule) for rule in rules} for each in made.variables
+            each.name: {
+                "expected": environment.get(each.name),
+                **{rule: getattr(each, rule) for rule in rules},
+            }
+            for each in made.variables
         },
-        "imports": sorted(made.imports),
+        "imports": sorted([*made.imports, *made.unplanned]),
+        "collects": collects,
     }
 
 
@@ -296,16 +334,8 @@ def environment_for(made: RunPlan, own: Mapping[str, str], override: bool) -> di
             if each.name in undoing:
                 changes[each.name] = None
         elif each.separator is not None:
-            changes[each.name] = _appended(each, before or "")
+            items = dict.fromkeys([*(before or "").split(), *each.accepts])
+            changes[each.name] = each.separator.join(items)
         elif before is None or each.name in undoing:
             changes[each.name] = each.value
     return {name: value for name, value in changes.items() if value != own.get(name)}
-
-
-def _appended(each: PlannedVariable, before: str) -> str:
-    """The user's items, without those that say otherwise, then what is needed."""
-    names = {item.partition("=")[0] for item in each.accepts}
-    kept = [item for item in before.split(each.separator) if item]
-    kept = [item for item in kept if item in each.accepts or item.partition("=")[0] not in names]
-    added = [item for item in each.accepts if item not in kept]
-    return (each.separator or " ").join([*kept, *added])

@@ -12,16 +12,31 @@ from typing import Any
 import msgspec
 
 from d9m.run.plan import RunPlan, for_hook
-from d9m.trace.start import as_in_a_shell, launch, python_path, require_program, wait_for
+from d9m.run.report import ProgramRun
+from d9m.trace.start import (
+    RecordingRequest,
+    as_in_a_shell,
+    launch,
+    python_path,
+    require_program,
+    variables,
+    wait_for,
+)
 
 VARIABLE = "D9M_RUN"
 HOOK = Path(__file__).with_name("hook")
 
 
 def start(
-    command: Sequence[str], made: RunPlan, changes: Mapping[str, str | None]
-) -> tuple[int, list[list[dict[str, Any]]]]:
-    """Return the program's exit code and the notes of each process that was reached.
+    command: Sequence[str],
+    made: RunPlan,
+    changes: Mapping[str, str | None],
+    *,
+    collects: bool = False,
+    recording: tuple[Path, RecordingRequest] | None = None,
+    **streams: int | None,
+) -> ProgramRun:
+    """Run a command to its end; its streams are those of this process, or `streams`.
 
     Raises UsageError where the command cannot be run.
     """
@@ -32,17 +47,23 @@ def start(
             environment[name] = value
     require_program(command, environment)
     with tempfile.TemporaryDirectory(prefix="d9m-run-", ignore_cleanup_errors=True) as folder:
-        Path(folder, "plan.json").write_bytes(msgspec.json.encode(for_hook(made)))
+        plan = for_hook(made, environment, collects)
+        Path(folder, "plan.json").write_bytes(msgspec.json.encode(plan))
         environment[VARIABLE] = folder
         environment["PYTHONPATH"] = python_path(HOOK, environment)
-        code = wait_for(launch(command, environment))
-        return as_in_a_shell(code), _notes(Path(folder))
+        if recording is not None:
+            environment |= variables(*recording, environment)
+        code = wait_for(launch(command, environment, **streams))
+        return ProgramRun(as_in_a_shell(code), _notes(Path(folder)))
 
 
-def join_outer(command: Sequence[str]) -> int | None:
-    """Run a command inside an outer `d9m run`, which reports on it; None where there is none."""
-    if not Path(os.environ.get(VARIABLE, ""), "plan.json").is_file():
-        return None
+def is_inside_run() -> bool:
+    """Whether an outer `d9m run` is there that sets and reports."""
+    return Path(os.environ.get(VARIABLE, ""), "plan.json").is_file()
+
+
+def join_outer(command: Sequence[str]) -> int:
+    """Run a command inside an outer `d9m run`, and return its exit code."""
     require_program(command, os.environ)
     return as_in_a_shell(wait_for(launch(command, os.environ)))
 

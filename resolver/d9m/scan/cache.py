@@ -1,4 +1,4 @@
-"""What a scan read, kept for the next: ``.d9m_cache/`` at the root of the scan."""
+"""Keep the facts of scanned files for the next scan: ``.d9m_cache/`` at the root of the scan."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Cache:
         return stored.entries if stored.made_by == self._made_by else {}
 
     def get(self, path: str, digest: str) -> FileRead | None:
-        """What was read of a file, if its bytes are still the same."""
+        """Return the facts of a file, if its bytes are unchanged."""
         known = self._entries.get(path)
         if known is None or known[0] != digest:
             return None
@@ -106,8 +106,8 @@ def _digest(kind: Kind, data: bytes) -> str:
 
 
 def _last_edit() -> int:
-    """When a module of d9m was changed last, in nanoseconds: whoever edits a rule wants its
-    answer, not the one before.
+    """Return the time of the last change to a module of d9m, in nanoseconds: an edited rule must
+    not give the old answer.
     """
     newest = 0
     for folder, _folders, names in os.walk(os.path.dirname(about.__file__)):

@@ -24,7 +24,7 @@ class CardCheck(msgspec.Struct, frozen=True):
 
 
 class CardLine(msgspec.Struct, frozen=True):
-    """What a line of every card is about."""
+    """The subject of a line, the same on every card."""
 
     name: str
     asks: str

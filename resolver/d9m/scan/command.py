@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from d9m.scan.scanning import ScanRequest
 
 FORMATS = ("text", "json", "sarif", "github", "markdown", "junit")
-GOALS = ("auto", "seeded", "repeatable")
+GOALS = ("auto", "repeatable")
+"""The older spelling of --strict: --goal repeatable."""
 FAIL_ON = ("error", "missing", "place", "never")
 MOST_ROUNDS = 10
 """Rounds of fixes: a fix that overlaps another waits for the next round."""
 
 
 class ScanCommand(TyperCommand):
-    """`--changed` may stand without a revision, which no option of typer can."""
+    """A command whose `--changed` may come without a revision, which no option of typer allows."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, with_revision(args))
@@ -75,10 +76,7 @@ def command(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 for a missing line of a card, too.")
     ] = False,
-    goal: Annotated[
-        str | None,
-        typer.Option(metavar="auto|repeatable", help="repeatable: the same as --strict."),
-    ] = None,
+    goal: Annotated[str | None, typer.Option(hidden=True)] = None,
     select: Annotated[
         list[str] | None,
         typer.Option("--select", metavar="CODE", help="Only these codes or families."),
@@ -167,7 +165,7 @@ def command(
     request = ScanRequest(
         paths=tuple(paths or ()),
         setup=_setup(kb, place, facts),
-        goal="repeatable" if strict or fail_on == "missing" else goal,  # type: ignore[arg-type]
+        strict=strict or fail_on == "missing" or goal == "repeatable",
         select=_words(select),
         ignore=_words(ignore),
         tests=tests,

@@ -14,21 +14,19 @@ from d9m.environment.environment import DEVICES, Setup, device_named, fact, fact
 from d9m.errors import D9mError, UsageError, nearest, quote, reason
 from d9m.kb.store import KnowledgeBase
 from d9m.scan.finding import Severity
-from d9m.scan.project.project import Goal
 from d9m.scan.selection import check_codes
 
-GOALS: tuple[Goal, ...] = ("auto", "seeded", "repeatable")
 _SEVERITIES = ("error", "missing", "place")
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
-    """What a project's own file says; the command line wins."""
+    """The project's configuration file; the command line wins."""
 
     file: str = ""
     """Empty: there is none."""
     folder: str = "."
     """Patterns and paths count from here."""
-    goal: Goal | None = None
+    strict: bool = False
     paths: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     entry_points: tuple[str, ...] = ()
@@ -137,8 +135,8 @@ class _Reader:
 
     def _value(self, key: str, value: object) -> dict[str, object]:
         field = key.replace("-", "_")
-        if key == "goal":
-            return {field: _one_of(value, GOALS)}
+        if key == "strict":
+            return {field: _truth(value)}
         if key == "baseline":
             return {field: _text(value)}
         if key == "per-file-ignores":
@@ -189,7 +187,7 @@ class _Reader:
 
 
 _KEYS = (
-    "goal",
+    "strict",
     "paths",
     "exclude",
     "entry-points",
@@ -213,6 +211,12 @@ def _one_of(value: object, allowed: Sequence[str]) -> str:
 def _text(value: object, allowed: Sequence[str] = ()) -> str:
     if not isinstance(value, str):
         raise UsageError(f"expected a text, found {quote(str(value))}", allowed=allowed)
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"expected true or false, found {quote(str(value))}")
     return value
 
 

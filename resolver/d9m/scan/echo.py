@@ -1,4 +1,4 @@
-"""What an answer says of the environments of a project."""
+"""Repeat the environments of a project in an answer."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
     """Options of the program as written, such as ``--deterministic-mode``."""
     launcher: str = ""
-    """What starts its processes: ``torchrun``, ``mpirun``; empty for Python itself."""
+    """The program that starts its processes: ``torchrun``, ``mpirun``; empty for Python."""
     ranks: str = ""
     """How many processes, as far as the text says: ``8``; ``?`` for a variable, empty if unsaid."""
     variables: dict[str, str | None] = {}
@@ -77,7 +77,7 @@ class Import(msgspec.Struct, frozen=True, array_like=True):
     module: str
     """Absolute, or with leading dots."""
     name: str
-    """What is taken from it; empty for the module itself, ``*`` for all."""
+    """The imported name; empty for the module, ``*`` for all."""
     line: int
     scope: int
     guarded: bool = False
@@ -107,7 +107,7 @@ class WrittenCall(msgspec.Struct, frozen=True, kw_only=True):
     receiver: str = ""
     """Of a method: the object as written (``self.rng``), if it is a name."""
     kind: str = ""
-    """What the object of a method, or else the first argument, is if one function shows it:
+    """The kind of a method's object, or else of the first argument, if one function shows it:
     ``tensor``, ``integer tensor``.
     """
     target: str = ""
@@ -171,6 +171,8 @@ class FileFacts(msgspec.Struct, frozen=True, kw_only=True):
     assignments: tuple[Assignment, ...] = ()
     variables: tuple[EnvironmentWrite, ...] = ()
     launches: tuple[Launch, ...] = ()
+    sourced: tuple[tuple[str, int], ...] = ()
+    """Scripts whose commands run in it (``source env.sh``), each with its line."""
     orders: tuple[Order, ...] = ()
     called: tuple[tuple[int, str], ...] = ()
     """Scope and last name of each call that no branch decides on."""

@@ -1,4 +1,4 @@
-"""What a file is, by its name, or by the first line of a script."""
+"""Tell the kind of a file by its name, or by the first line of a script."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NAMES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 
 
 def kind_of(path: str, first_line: str) -> Kind | None:
-    """What a file holds; None for what no scan reads.
+    """Return the kind of a file; None for one that no scan reads.
 
     >>> kind_of("docker/Dockerfile.gpu", ""), kind_of("requirements/dev.txt", "")
     ('dockerfile', 'packages')

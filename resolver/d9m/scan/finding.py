@@ -1,4 +1,4 @@
-"""What the scan objects to, and where. Field names are those of the JSON."""
+"""A finding of the scan, and its place. Field names are those of the JSON."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ScanFinding(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     """A sentence or two."""
     workaround: str = ""
-    """What to do about it, in half a line; code as one would paste it."""
+    """The fix, in half a line; code ready to paste."""
     because: list[Because] = []
     related: list[RelatedSpot] = []
     fix: Fix | None = None

@@ -20,7 +20,7 @@ class Hidden(msgspec.Struct, frozen=True):
 
 
 def hide(findings: Sequence[ScanFinding], comments: Mapping[str, Sequence[Ignore]]) -> Hidden:
-    """Apply the comments of all files; what is wrong with a comment is a finding of its own."""
+    """Apply the comments of all files; a faulty comment is a finding too."""
     kept: list[ScanFinding] = []
     hidden: list[Suppressed] = []
     used: set[tuple[str, Ignore, str]] = set()

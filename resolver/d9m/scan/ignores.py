@@ -22,13 +22,13 @@ class Ignore(msgspec.Struct, frozen=True, array_like=True):
     reason: str
     whole_file: bool
     alone: bool
-    """Nothing else stands in its line: it speaks for the next one."""
+    """Whether its line holds nothing else: then it applies to the next one."""
     end_column: int
     blanks: int = 0
     """White space right before it."""
 
     def covers(self, first: int, last: int) -> bool:
-        """Whether it stands in one of these lines, or alone right above them."""
+        """Whether it is in one of these lines, or alone right above them."""
         return (
             self.whole_file or first <= self.line <= last or (self.alone and self.line == first - 1)
         )

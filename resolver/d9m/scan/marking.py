@@ -1,4 +1,4 @@
-"""What a finding gets once it is known: its page, its fingerprint, its cell."""
+"""Mark known findings with their page, fingerprint and cell."""
 
 from __future__ import annotations
 

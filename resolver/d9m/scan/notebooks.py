@@ -17,7 +17,7 @@ class _Cell(msgspec.Struct, frozen=True):
     cell_type: str = ""
     source: str | list[str] = ""
     input: str | list[str] = ""
-    """What format 3 called the source."""
+    """The name of the source in format 3."""
 
 
 class _Sheet(msgspec.Struct, frozen=True):
@@ -44,11 +44,11 @@ class Notebook(msgspec.Struct, frozen=True):
     """The Python of a notebook."""
 
     text: str
-    """What is not Python is blank, so that lines and columns stay."""
+    """The Python, with everything else blank, so that lines and columns stay."""
     cells: tuple[tuple[int, int], ...]
     """Number of each code cell among all cells, and the line before its first in `text`."""
     job: Job
-    """What its magics set and start."""
+    """The settings and launches of its magics."""
 
 
 class NotANotebookError(Exception):
@@ -130,7 +130,7 @@ def python_of(lines: Sequence[str]) -> list[str]:
 
 
 def _is_whole(lines: Sequence[str]) -> bool:
-    """Whether a cell is Python as it stands."""
+    """Whether a cell is complete Python."""
     try:
         with_deep_stack(lambda: parse("\n".join(lines)))
     except UnreadableError:

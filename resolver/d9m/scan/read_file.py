@@ -35,7 +35,7 @@ _PROGRAM = re.compile(rb"__main__|\b(?:import|from)\s+(?:torch|tensorflow|jax)\b
 
 
 class FileRead(msgspec.Struct, frozen=True, array_like=True):
-    """What a scan keeps of one file."""
+    """The facts of one file that a scan keeps."""
 
     facts: FileFacts
     versions: FileVersions = FileVersions()

@@ -22,7 +22,7 @@ class Suppressed(msgspec.Struct, frozen=True):
 
 
 class ScanReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scan found, after ignores and the baseline."""
+    """The findings of a scan, after ignores and the baseline."""
 
     schema_version: int
     d9m: Tool
@@ -41,12 +41,8 @@ class ScanReport(msgspec.Struct, frozen=True, kw_only=True):
     gone: list[str] = []
     """Entries of the baseline that nothing fits any more: code and path."""
     contradictions: list[Contradiction] = []
-    beyond: list[str] = []
-    """Stated releases that are newer than the records."""
-    before: list[str] = []
-    """Stated releases that are older than the records."""
-    unlisted: list[str] = []
-    """Which files state releases or images that no record has."""
+    unknown_releases: list[str] = []
+    """A sentence for each stated release or image of which nothing is known."""
     files: FilesRead
     nothing: str = ""
     """Why no file was scanned; empty if any was."""
@@ -61,7 +57,7 @@ class ScanOutcome(msgspec.Struct, frozen=True):
     report: ScanReport
     hidden: tuple[Suppressed, ...] = ()
     every: tuple[ScanFinding, ...] = ()
-    """What a baseline of today would hold."""
+    """The findings that a new baseline would hold."""
 
 
 def counts(report: ScanReport) -> dict[str, int]:

@@ -11,7 +11,7 @@ from d9m.scan.card.card import cards
 from d9m.scan.echo import environments
 from d9m.scan.facts import FileFacts
 from d9m.scan.finding import ScanFinding, sort_key
-from d9m.scan.project.project import Goal, Project
+from d9m.scan.project.project import Project
 from d9m.scan.rules.catalogue import RULES
 from d9m.scan.scanned import FilesRead, Scanned, UnreadableFile
 from d9m.scan.surroundings.surrounding import ScanEnvironment
@@ -22,12 +22,11 @@ def judge(
     root: str,
     files: Sequence[FileFacts],
     surroundings: Mapping[str, ScanEnvironment],
-    goal: Goal = "auto",
     entry_points: Sequence[str] = (),
     shown: frozenset[str] | None = None,
 ) -> Scanned:
     """Put every rule to the facts of a project. `shown`: files to which the answer is limited."""
-    project = Project(kb, files, surroundings, goal, entry_points)
+    project = Project(kb, files, surroundings, entry_points)
     found: list[ScanFinding] = []
     for rule in RULES:
         found += rule.findings(project)
@@ -38,10 +37,13 @@ def judge(
         read += facts.path in reached and not facts.unreadable
         if facts.unreadable:
             unreadable.append(UnreadableFile(facts.path, facts.unreadable, facts.path in needed))
+        for line, name, script in project.sourced(facts) if facts.launches else ():
+            if script is None and facts.path in reached:
+                why = f"{facts.path}:{line} sources it, and no file that was read has this name"
+                unreadable.append(UnreadableFile(name, why, needed=True))
     return Scanned(
         d9m=Tool(about.__version__, kb.meta.date),
         root=root,
-        goal=goal,
         environments=environments(project),
         programs=[one for one in cards(project, found) if shown is None or one.path in shown],
         findings=sorted(found, key=sort_key),

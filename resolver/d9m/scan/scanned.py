@@ -8,7 +8,6 @@ from d9m.about import SCHEMA_VERSION
 from d9m.model.advice import Tool
 from d9m.scan.card_line import CardCheck
 from d9m.scan.finding import ScanFinding
-from d9m.scan.project.project import Goal
 from d9m.scan.surroundings.surrounding import How
 
 
@@ -63,7 +62,6 @@ class Scanned(msgspec.Struct, frozen=True, kw_only=True):
     schema_version: int = SCHEMA_VERSION
     d9m: Tool
     root: str
-    goal: Goal
     environments: list[ScannedEnvironment]
     programs: list[ScannedProgram]
     findings: list[ScanFinding]

@@ -22,7 +22,6 @@ from d9m.scan.file_names import as_text, on_disk
 from d9m.scan.finding import ScanFinding, sort_key
 from d9m.scan.hiding import hide
 from d9m.scan.marking import finished
-from d9m.scan.project.project import Goal
 from d9m.scan.read_file import TOO_LARGE, FileRead
 from d9m.scan.result import ScanOutcome, ScanReport, Suppressed
 from d9m.scan.run import judge
@@ -35,11 +34,11 @@ from d9m.scan.workers import read_files
 
 
 class ScanRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be scanned, as typed."""
+    """The targets and options of a scan, as typed."""
 
     paths: tuple[str, ...] = ()
     setup: Setup | None = None
-    goal: Goal | None = None
+    strict: bool = False
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     tests: bool = False
@@ -92,11 +91,10 @@ def _judged(
         _setup(request, configuration),
         "command line" if request.setup else configuration.file,
     )
-    goal = request.goal or configuration.goal or "auto"
     select, ignore = _selection(request, configuration)
     facts = [read.facts for read in reads]
     facts += _unread_code(walked)
-    scanned = judge(kb, walked.root, facts, around, goal, configuration.entry_points, walked.shown)
+    scanned = judge(kb, walked.root, facts, around, configuration.entry_points, walked.shown)
     hidden = hide(scanned.findings, {read.facts.path: read.ignores for read in reads})
     chosen = _chosen(walked.root, hidden.kept, request, configuration)
     chosen = [finding for finding in chosen if finding.severity != "missing"]
@@ -121,7 +119,7 @@ def _judged(
         schema_version=scanned.schema_version,
         d9m=scanned.d9m,
         root=_shown_root(walked),
-        strict=goal == "repeatable",
+        strict=request.strict or configuration.strict,
         environments=scanned.environments,
         programs=[_chosen_lines(program, select, ignore) for program in scanned.programs],
         jobs=_jobs(reads),
@@ -130,9 +128,7 @@ def _judged(
         known=len(known),
         gone=[f"{entry.code} {entry.path}" for entry in gone],
         contradictions=contradictions,
-        beyond=_beyond(kb, scanned),
-        before=_before(kb, scanned),
-        unlisted=_unlisted(kb, reads, scanned),
+        unknown_releases=_unknown_releases(kb, reads, scanned),
         files=files,
         nothing=nothing,
         did_nothing=bool(nothing) and not is_unchanged,
@@ -213,7 +209,7 @@ def _paths(request: ScanRequest, configuration: Configuration) -> tuple[str, ...
 
 
 def _setup(request: ScanRequest, configuration: Configuration) -> Setup | None:
-    """What is typed, over what the configuration says."""
+    """Return the typed environment, which wins over the configuration."""
     typed, configured = request.setup, configuration.environment
     if typed is None or configured is None:
         return typed or configured
@@ -329,60 +325,39 @@ def _decides(kind: Kind | None, why: str) -> bool:
     return kind not in ("python", "notebook")
 
 
-def _beyond(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
-    """Releases that the project states and that are newer than all that the records know."""
-    found: set[str] = set()
-    for name, version in _stated(scanned):
-        released = kb.releases(name)
-        if is_before_all(version, released):
-            continue
-        if candidates(name, version, released).how == "newer":
-            found.add(f"{name} {version}")
-    return sorted(found)
-
-
-def _before(kb: KnowledgeBase, scanned: Scanned) -> list[str]:
-    """Releases that the project states and that are older than all that the records know."""
-    found: set[str] = set()
-    for name, version in _stated(scanned):
-        if is_before_all(version, kb.releases(name)):
-            found.add(f"{name} {version}")
-    return sorted(found)
-
-
-def _unlisted(kb: KnowledgeBase, reads: Sequence[FileRead], scanned: Scanned) -> list[str]:
-    """Releases and images that files state and that no record has, where nothing else states
-    exactly which release counts.
+def _unknown_releases(kb: KnowledgeBase, reads: Sequence[FileRead], scanned: Scanned) -> list[str]:
+    """Return a sentence for each stated release of which nothing is known. Those that no record has
+    count where nothing else states exactly which release is meant.
     """
+    found: set[str] = set()
     open_: set[str] = set()
     for environment in scanned.environments:
         for name, package in environment.packages.items():
             if package.how in ("assumed", "range"):
                 open_.add(name)
-    found: list[str] = []
+            if package.version is not None and package.how != "assumed":
+                age = _age(kb, name, package.version)
+                if age in ("older", "newer"):
+                    release = f"{name} {package.version} is {age} than the records"
+                    found.add(f"{release}: not verified for this release.")
+    unlisted: list[str] = []
     for read in reads:
         path = read.facts.path
         for stated in read.versions.packages:
-            name = kb.distribution(stated.name)
-            if name in open_ and stated.version and not _is_listed(kb, name, stated.version):
-                found.append(f"{path}:{stated.line} states {name} {stated.version}")
+            name, version = kb.distribution(stated.name), stated.version
+            if name in open_ and version and _age(kb, name, version) == "unlisted":
+                unlisted.append(f"{path}:{stated.line} states {name} {version}")
         for image in read.versions.images:
             if not open_.isdisjoint(VERSION_OPTIONS) and is_unlisted(kb, image.reference):
-                found.append(f"{path}:{image.line} states {image.reference}")
-    return found
+                unlisted.append(f"{path}:{image.line} states {image.reference}")
+    return [*sorted(found), *(f"{statement}, which no record has." for statement in unlisted)]
 
 
-def _is_listed(kb: KnowledgeBase, name: str, version: str) -> bool:
+def _age(kb: KnowledgeBase, name: str, version: str) -> str:
     released = kb.releases(name)
+    if is_before_all(version, released):
+        return "older"
     try:
-        candidates(name, version, released)
+        return "newer" if candidates(name, version, released).how == "newer" else "listed"
     except UsageError:
-        return is_before_all(version, released)
-    return True
-
-
-def _stated(scanned: Scanned) -> Iterator[tuple[str, str]]:
-    for environment in scanned.environments:
-        for name, package in environment.packages.items():
-            if package.version is not None and package.how != "assumed":
-                yield name, package.version
+        return "unlisted"

@@ -109,7 +109,7 @@ def with_deep_stack(read: Callable[[], _Result]) -> _Result:
 
 
 class Lines:
-    """Where the nodes of a tree stand, in characters."""
+    """The places of the nodes of a tree, in characters."""
 
     def __init__(self, text: str) -> None:
         self._lines = None if text.isascii() else text.split("\n")

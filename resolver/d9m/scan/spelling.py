@@ -12,9 +12,9 @@ def closest_typo(name: str, known: Iterable[str]) -> str | None:
     """The known name that was meant: one slip away, or two in a long name that are not two wrong
     letters. MAX and MIN are not slips of each other.
 
-    >>> is_slip_of("CUBLAS_WORKSPACE_CONFG", ["CUBLAS_WORKSPACE_CONFIG"])
+    >>> closest_typo("CUBLAS_WORKSPACE_CONFG", ["CUBLAS_WORKSPACE_CONFIG"])
     'CUBLAS_WORKSPACE_CONFIG'
-    >>> is_slip_of("HCCL_ALGO", ["NCCL_ALGO"])
+    >>> closest_typo("HCCL_ALGO", ["NCCL_ALGO"])
     """
     if len(name) < _SHORTEST:
         return None

@@ -196,7 +196,7 @@ def _helper_names(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
 
 
 def setting_statements(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
-    """The name of each setting that a statement of Python makes by itself, in full."""
+    """Yield the full name of each setting that a statement of Python makes directly."""
     for name, setting in kb.settings.items():
         if setting.kind != "python" or _is_argument(kb, name):
             continue
@@ -218,8 +218,8 @@ def setting_options(kb: KnowledgeBase) -> Iterator[tuple[str, CallOption]]:
 
 
 def _option(name: str, setting: Setting) -> CallOption | None:
-    """What tells a setting from others that the same call makes; None where the call makes no
-    others.
+    """Return the option that tells a setting from others of the same call; None where there are
+    none.
     """
     _call, bracket, argument = name.partition("(")
     if bracket:

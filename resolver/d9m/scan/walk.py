@@ -35,7 +35,7 @@ class Walk(msgspec.Struct, frozen=True):
     """Findings outside these files are left out; None: no file is left out."""
     unread: tuple[Unread, ...] = ()
     left_out: tuple[str, ...] = ()
-    """What is in the folders and is not scanned, most first."""
+    """The files that are in the folders and not scanned, the largest group first."""
 
     def shows(self, path: str) -> bool:
         return self.shown is None or path in self.shown
@@ -261,7 +261,9 @@ def _is_test(parts: Sequence[str]) -> bool:
 
 
 def _listed_by_git(top: str) -> list[str] | None:
-    """What git tracks or would track below a folder; None where it keeps nothing there."""
+    """List the files that git tracks or would track below a folder; None where it keeps nothing
+    there.
+    """
     options = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     listed = run_git(top, *options)
     if listed is None:
@@ -271,7 +273,7 @@ def _listed_by_git(top: str) -> list[str] | None:
 
 
 def run_git(folder: str, *words: str) -> str | None:
-    """What a git command prints; None where it fails, or where there is no git.
+    """Return the output of a git command; None where it fails, or where there is no git.
 
     No program of the repository runs: a monitor that its configuration names is switched off.
     """

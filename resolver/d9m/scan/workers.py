@@ -31,8 +31,8 @@ def read_files(
     cache: Cache | None = None,
     digests: Mapping[str, str] | None = None,
 ) -> list[FileRead]:
-    """What every file of a walk holds, in its order; a cache knows those whose digests are still
-    the same. `jobs`: how many processes; None: one for each processor that this process may use.
+    """Return the facts of every file of a walk, in its order; a cache has those whose digests are
+    unchanged. `jobs`: how many processes; None: one for each processor that this process may use.
     """
     if cache is None or digests is None:
         return list(_read_all(kb, walk.root, walk.files, jobs))
@@ -105,7 +105,7 @@ def _read_one(vocabulary: Vocabulary, root: str, path: str, kind: Kind) -> FileR
 
 
 class _Worker:
-    """What a worker process keeps between chunks."""
+    """The state that a worker process keeps between chunks."""
 
     root: str
     vocabulary: Vocabulary

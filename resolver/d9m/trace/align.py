@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -37,6 +38,8 @@ class Fork(msgspec.Struct, frozen=True):
 
     a: Placed | None
     b: Placed | None
+    more: Literal["A", "B"] | None = None
+    """The run that does more here, before both do the same again."""
 
 
 def align(
@@ -114,9 +117,11 @@ def _matched_again(one: list[Placed], other: list[Placed]) -> Iterator[Matched |
     for block in [*_blocks(one, other), (len(one), len(other), 0)]:
         begin, its_begin, length = block
         if begin > at or its_begin > its_at:
+            more = None if begin > at and its_begin > its_at else "A" if begin > at else "B"
             yield Fork(
                 one[at] if at < len(one) else None,
                 other[its_at] if its_at < len(other) else None,
+                more,
             )
         for place in range(length):
             yield Matched(one[begin + place], other[its_begin + place])

@@ -13,14 +13,12 @@ from d9m.errors import D9mError
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import OpAnswer
 from d9m.model.settings import Step
+from d9m.resolve import values
 from d9m.trace.findings import Cause, CauseAdvice, CauseKind, Findings
 from d9m.trace.stream_records import JITTED, PRIMITIVE
+from d9m.trace.varying_calls import is_by_chance, looks_like
 
 RECORDS: Mapping[CauseKind, tuple[str, ...]] = {
-    "seed": ("seeds",),
-    "generator": ("seeds", "checkpoint-and-resume"),
-    "data-order": ("seeds", "data-loader-workers"),
-    "data-content": ("data-loader-workers", "seeds"),
     "uninitialised": ("pytorch/uninitialised-memory",),
     "compiled": ("torch-compile",),
 }
@@ -54,11 +52,18 @@ def with_advice(kb: KnowledgeBase, found: Findings) -> Findings:
     setup = Setup(frameworks, device=device)
     return msgspec.structs.replace(
         found,
-        causes=[_answered(kb, setup, cause) for cause in found.causes],
+        causes=[_resumed(found, _answered(kb, setup, cause)) for cause in found.causes],
         inside=[_answered(kb, setup, cause) for cause in found.inside],
         candidates=_able(kb, setup, found.candidates),
         harmless=[_answered(kb, setup, cause) for cause in found.harmless],
     )
+
+
+def _resumed(found: Findings, cause: Cause) -> Cause:
+    """A cause with what to read of checkpoints, if one run went on with one."""
+    if cause.kind != "generator" or found.resumed_after is None:
+        return cause
+    return msgspec.structs.replace(cause, records=["checkpoint-and-resume"])
 
 
 def _able(kb: KnowledgeBase, setup: Setup, candidates: Sequence[Cause]) -> list[Cause]:
@@ -75,8 +80,6 @@ def _answered(kb: KnowledgeBase, setup: Setup, cause: Cause) -> Cause:
     records = [name for name in _records(cause) if name in kb.ingredients or name in kb.sources]
     if all(name != "torch" for name, _version in setup.packages):
         records = [name for name in records if name not in _OF_TORCH]
-    if cause.hints and not records and cause.kind not in ("outside-write", "compiled"):
-        records = ["seeds"]
     advice = None
     if cause.kind in ("op", "collective") and cause.op is not None:
         advice = _advice(kb, setup, cause)
@@ -88,6 +91,8 @@ def _records(cause: Cause) -> tuple[str, ...]:
         if cause.kind == "compiled":
             return () if cause.device == "cpu" else JAX_ON_GPU
         return JAX_RECORDS.get(cause.kind, ())
+    if cause.kind == "seed" and looks_like(cause.a, cause.b) is None:
+        return ("seeds",) if is_by_chance(cause.a) else ()
     return RECORDS.get(cause.kind, ())
 
 
@@ -110,7 +115,7 @@ def _advice(kb: KnowledgeBase, setup: Setup, cause: Cause) -> CauseAdvice | None
                 solutions=op.solutions,
                 sources=_differing(op),
                 settings=advice.settings,
-                already=_already(advice.steps, op.solutions, cause.shared),
+                already=_already(kb, advice.steps, op.solutions, cause.shared),
             )
         )
         if answers[-1].sources:
@@ -119,13 +124,13 @@ def _advice(kb: KnowledgeBase, setup: Setup, cause: Cause) -> CauseAdvice | None
 
 
 def _already(
-    steps: Sequence[Step], solutions: Sequence[str], shared: Mapping[str, str]
+    kb: KnowledgeBase, steps: Sequence[Step], solutions: Sequence[str], shared: Mapping[str, str]
 ) -> list[str]:
     """The settings of these solutions, if the recordings show that both runs had made them."""
     wanted = [step for step in steps if set(step.solutions) & set(solutions)]
     for step in wanted:
         recorded = step.kind in ("env", "append", "python") and step.name in shared
-        if not recorded or not step.satisfied_by(shared[step.name]):
+        if not recorded or not values.suits(kb, step, shared[step.name]):
             return []
     return [step.name for step in wanted]
 

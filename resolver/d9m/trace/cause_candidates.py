@@ -20,6 +20,7 @@ FROM_OUTSIDE: tuple[CauseKind, ...] = (
     "data-content",
     "outside-value",
     "argument",
+    "order",
 )
 """Causes that Python may have carried here from another one, where no trace follows."""
 

@@ -16,7 +16,15 @@ from d9m.trace.collectives import CollectiveTracker
 from d9m.trace.draws import Generators
 from d9m.trace.findings import CauseKind
 from d9m.trace.loading import Loading
-from d9m.trace.memory import NO_CONTENT, Bits, TaintMap, both, differing
+from d9m.trace.memory import (
+    NO_CONTENT,
+    Bits,
+    TaintMap,
+    bits,
+    both,
+    both_contents,
+    differing,
+)
 from d9m.trace.reading import RecordStream
 from d9m.trace.state_diff import StateDiff
 from d9m.trace.stream_records import (
@@ -34,7 +42,6 @@ from d9m.trace.stream_records import (
     ReadValue,
     Site,
     StepEnd,
-    StreamHeader,
     Sums,
     named_arguments,
 )
@@ -54,10 +61,11 @@ _BY_LETTER: dict[str, CauseKind] = {
 class DiffWalker:
     """Follows one process through both recordings, a pair of records at a time."""
 
-    def __init__(self, stream: RecordStream, exact: bool, other: StreamHeader) -> None:
+    def __init__(self, stream: RecordStream, exact: bool, other: RecordStream) -> None:
         self.suspects = CauseCandidates()
         taints = self._taints = TaintMap()
-        self.generators = Generators(self.suspects, stream.header, other)
+        self.generators = Generators(self.suspects)
+        self._other = other
         self.learned = StateDiff(self.suspects, taints, stream.header.level == "op")
         self.collectives = CollectiveTracker(taints)
         self._loading = Loading(self.suspects, taints)
@@ -142,25 +150,46 @@ class DiffWalker:
     def _fork(self, fork: Fork) -> None:
         first = fork.a or fork.b
         if self.suspects.fork is None and first is not None:
+            kind, site = self._forked(fork)
             self.suspects.fork = len(self.suspects)
             suspect = CauseCandidate(
-                "structure",
+                kind,
                 first.step,
                 fork.a.number if fork.a else self._stream.number,
+                site=site,
                 count=1,
                 steps=[first.step],
             )
             self.suspects.found.append(suspect)
 
+    def _forked(self, fork: Fork) -> tuple[CauseKind, Site | None]:
+        """Tensors of other shapes are in another place of the program, unless only their order
+        differs.
+        """
+        a, b = (placed.record if placed else None for placed in (fork.a, fork.b))
+        does = {"A": (a, self._stream), "B": (b, self._other)}.get(fork.more or "")
+        if does is not None and isinstance(does[0], CalledOp):
+            return "structure", does[1].sites[does[0].site]
+        if not isinstance(a, CalledOp) or not isinstance(b, CalledOp):
+            return "structure", None
+        site, its_site = self._stream.sites[a.site], self._other.sites[b.site]
+        mine, its = both_contents(a.inputs, b.inputs)
+        alike = (site.op, site.phase) == (its_site.op, its_site.phase)
+        if alike and len(mine) > 1 and sorted(mine) == sorted(its):
+            return "order", site
+        return "structure", None
+
     def _op(self, at: Matched, a: CalledOp, b: CalledOp) -> bool:
         site = self._stream.sites[a.site]
         inputs = list(differing(a.inputs, b.inputs))
-        blame, inherited = self._came_in(at, inputs, site)
+        blame, inherited = self._ordered(at, a, b, site), set[int]()
+        if not blame:
+            blame, inherited = self._came_in(at, inputs, site)
         drawn = self.generators.drawn(at, a, b, site)
         blame |= drawn
         self._read = blame
-        if not blame and a.arguments != b.arguments and not self._graphs:
-            blame = {self._argument(at, a, b, site)}
+        if a.arguments != b.arguments and not self._graphs and self._is_own(a, b, blame):
+            blame = blame | {self._argument(at, a, b, site)}
         outputs = both(a.outputs, b.outputs)
         changed = any(mine.content != its.content for mine, its in outputs)
         if self._graphs:
@@ -175,6 +204,28 @@ class DiffWalker:
             for number in inherited:
                 self.suspects[number].inherit(a.site, at.a.step)
         return not inputs and not changed and not blame
+
+    def _ordered(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> set[int]:
+        """The cause, if the op got the same tensors in another order, and nothing known explains
+        that.
+        """
+        mine, its = both_contents(a.inputs, b.inputs)
+        if mine == its or sorted(mine) != sorted(its) or self._graphs or self._loading.now:
+            return set()
+        if any(self._taints.of(bits(text).storage) for text in a.inputs):
+            return set()
+        return {self._add(at, "order", site, arguments=a.arguments)}
+
+    def _is_own(self, a: CalledOp, b: CalledOp, blame: set[int]) -> bool:
+        """Whether arguments that differ are a cause beside `blame`: a number can follow from a
+        value that the program took out of a tensor.
+        """
+        if not blame:
+            return True
+        mine, its = named_arguments(a.arguments), named_arguments(b.arguments)
+        changed = [name for name in {**mine, **its} if mine.get(name) != its.get(name)]
+        numbers = any(_is_number(mine.get(name)) for name in changed)
+        return not numbers or not any(self.suspects[number].leaked for number in blame)
 
     def _graph_ends(self, at: Matched, a: GraphOutputs, b: GraphOutputs) -> None:
         """Note a graph that got equal inputs and gave different outputs: the cause is inside."""
@@ -226,7 +277,8 @@ class DiffWalker:
         kind = _BY_LETTER.get(letter, "outside-write")
         if self._stream.header.modules and kind != "uninitialised":
             return self._from_elsewhere(at, site)
-        if kind == "outside-value" and self._loading.now is not None:
+        selected = kind == "outside-write" and letter != "x"
+        if (kind == "outside-value" or selected) and self._loading.now is not None:
             kind = "data-content"
         certain = self._exact and (self._from_start or kind != "outside-value")
         shape = site.shapes[where] if site and where < len(site.shapes) else None
@@ -273,3 +325,11 @@ class DiffWalker:
         if kind in FROM_OUTSIDE:
             suspect.may_follow = self._taints.alive()
         return self.suspects.add(at, suspect, place(site) if site else (name,))
+
+
+def _is_number(text: str | None) -> bool:
+    try:
+        float(text or "")
+    except ValueError:
+        return False
+    return True

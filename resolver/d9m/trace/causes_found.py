@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from d9m.trace.cause_candidates import DRAWS, CauseCandidate
+from d9m.trace.cause_candidates import CauseCandidate
 from d9m.trace.draws import UNSEEDED
 from d9m.trace.findings import Cause, Descendant, Reach, SourceLine
 from d9m.trace.process import ComparedProcess
 from d9m.trace.reading import maker
+from d9m.trace.settings_differ import is_rate
 from d9m.trace.stream_records import PRIMITIVE, Site, named_arguments
-
-PYTHON_VARIES = ("data-order", "data-content", "outside-value", "argument", "structure")
-"""Kinds that begin in Python: what varies there may be the reason."""
 
 MOST_DESCENDANTS = 500
 """Places of ops that differ because of a cause; all ops are counted."""
@@ -24,9 +22,6 @@ FROM_INSIDE = ("op", "compiled", "collective")
 
 GENERATORS = {"python": "Python's random generator", "numpy": "NumPy's random generator"}
 
-
-_SETS = "PYTHONHASHSEED is not set: the order of sets of strings differs in each run."
-_SEEDED = {"PYTHONHASHSEED": "0"}
 
 _OPAQUE = (
     "The recording does not show the content of one of its inputs, such as an iterator over "
@@ -64,7 +59,7 @@ def causes(processes: Sequence[ComparedProcess]) -> tuple[list[Cause], list[Caus
             elif not suspect.moved and suspect.kind not in ("state", "structure"):
                 harmless.append(located.cause)
     matter.sort(key=lambda located: (located.cause.step, located.process, located.cause.record))
-    return _with_settings(processes, _merged(matter)), harmless
+    return _with_settings(processes, _with_rates(processes, _merged(matter))), harmless
 
 
 def _mattering(process: ComparedProcess) -> set[int]:
@@ -87,7 +82,6 @@ def _mattering(process: ComparedProcess) -> set[int]:
 
 def _cause(process: ComparedProcess, suspect: CauseCandidate) -> Cause:
     site = suspect.site
-    hints = _hints(process, suspect)
     made = None
     if suspect.kind == "uninitialised" and suspect.storage is not None:
         made = maker(process.a.file, suspect.storage, suspect.record)
@@ -111,8 +105,7 @@ def _cause(process: ComparedProcess, suspect: CauseCandidate) -> Cause:
         reaches=Reach(**suspect.reaches),
         inherited=suspect.inherited,
         descendants=_descendants(process, suspect),
-        hints=hints,
-        tries=_SEEDED if hints == [_SETS] else {},
+        hints=_hints(process, suspect),
         shared=process.settings.shared_at(suspect.record) if suspect.kind in FROM_INSIDE else {},
     )
     return cause if site is None else at_site(cause, site)
@@ -128,6 +121,7 @@ def at_site(cause: Cause, site: Site) -> Cause:
         node=site.node or None,
         module=site.module or None,
         source=_source(site),
+        callers=[SourceLine(*line) for line in site.callers],
         device=site.device,
         inputs=list(site.shapes),
     )
@@ -169,25 +163,12 @@ def _hints(process: ComparedProcess, suspect: CauseCandidate) -> list[str]:
         return [_THREADS]
     if suspect.opaque:
         return [_OPAQUE]
-    if suspect.kind == "structure" and any(None in (fork.a, fork.b) for fork in process.forks[:1]):
-        return []  # one run is shorter: chance in Python is the least of the reasons
     if suspect.kind == "state" and _is_unseeded(process):
         return [_UNSEEDED]
-    drawn = suspect.may_follow & process.walker.suspects.numbers(DRAWS)
     function = _function_called(suspect)
-    if (suspect.kind not in PYTHON_VARIES and function is None) or drawn:
-        return []
-    hints: list[str] = []
     if function is not None:
-        hints.append(f"It calls {function}, a function of the program whose results differ.")
-    for name in process.walker.generators.unseeded:
-        hints.append(f"{GENERATORS[name]} started in a different state in each run.")
-    for name in process.walker.generators.began_in(suspect.step):
-        used = f"{GENERATORS[name]} was used in step {suspect.step}"
-        hints.append(f"{used}, perhaps before it was seeded.")
-    if process.a.header.hashseed is None and suspect.kind != "data-content":
-        hints.append(_SETS)
-    return hints
+        return [f"It calls {function}, a function of the program whose results differ."]
+    return []
 
 
 def _function_called(suspect: CauseCandidate) -> str | None:
@@ -257,6 +238,41 @@ def _first_reached(found: Sequence[Cause]) -> Reach:
     return Reach(**first)
 
 
+def _with_rates(processes: Sequence[ComparedProcess], matter: Sequence[Cause]) -> list[Cause]:
+    """The causes, with a learning rate that differs in the place of what optimizers were given."""
+    rates = [each for one in processes for each in one.settings.differences if is_rate(each.name)]
+    if not rates or not matter:
+        return list(matter)
+    first = rates[0]
+    step = first.step or 0
+    given = [at for at, cause in enumerate(matter) if _of_optimizer(cause) and cause.step >= step]
+    lead = matter[given[0]] if given else None
+    place = given[0] if given else sum(cause.step < step for cause in matter)
+    later = [cause for cause in matter if cause.step >= step]
+    cause = Cause(
+        kind="argument",
+        process=lead.process if lead else matter[0].process,
+        step=step,
+        record=lead.record if lead else 0,
+        argument=first.name,
+        a=first.a,
+        b=first.b,
+        source=lead.source if lead else None,
+        callers=lead.callers if lead else [],
+        reaches=_first_reached(later),
+        inherited=sum(cause.inherited for cause in matter if _of_optimizer(cause)),
+    )
+    kept = [msgspec.structs.replace(each, may_follow=[]) for each in matter]
+    before = [each for at, each in enumerate(kept[:place]) if at not in given]
+    after = [each for at, each in enumerate(kept[place:], place) if at not in given]
+    after = [each for each in after if each.kind != "state"]
+    return [*before, cause, *after]
+
+
+def _of_optimizer(cause: Cause) -> bool:
+    return cause.kind == "argument" and cause.phase == "opt"
+
+
 def _with_settings(processes: Sequence[ComparedProcess], matter: Sequence[Cause]) -> list[Cause]:
     """The causes, and settings that differ ahead of what is expected of them: all that began when
     they did, or later.
@@ -266,7 +282,7 @@ def _with_settings(processes: Sequence[ComparedProcess], matter: Sequence[Cause]
     for process in processes:
         first = process.a.header.steps[0] or 0
         for setting in process.settings.differences:
-            if setting.name != "arguments":
+            if setting.name != "arguments" and not is_rate(setting.name):
                 names.append(setting.name)
                 step = first if setting.step is None else setting.step
                 begin = step if begin is None else min(begin, step)

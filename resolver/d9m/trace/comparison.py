@@ -26,6 +26,7 @@ from d9m.trace.findings import (
     Unseen,
     with_gaps,
 )
+from d9m.trace.lacking import lacking
 from d9m.trace.process import ComparedProcess, follow, name
 from d9m.trace.reading import RecordStream
 
@@ -205,6 +206,10 @@ def _findings(
         forks=forks,
         unseen=unseen,
         notes=_notes(processes, causes),
+        lacks=lacking(processes, causes),
+        resumed_after=next(
+            (each.resumed_after for each in processes if each.resumed_after is not None), None
+        ),
     )
     gaps = [gap for gap in _gaps(paths, runs, streams, alone) if not causes or gap.why != "stopped"]
     return with_gaps(found, gaps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from d9m.trace.align import Matched
 from d9m.trace.cause_candidates import DRAWS, CauseCandidate, CauseCandidates, place
-from d9m.trace.stream_records import CalledOp, Site, StepEnd, StreamHeader
+from d9m.trace.stream_records import CalledOp, Site, StepEnd
 
 SEEDED_BY_CHANCE = ("python", "numpy")
 """Generators that begin differently in each process. A difference counts once they were equal."""
@@ -16,30 +16,11 @@ UNSEEDED = "not set"
 class Generators:
     """The generators of one process, in both runs."""
 
-    def __init__(self, suspects: CauseCandidates, a: StreamHeader, b: StreamHeader) -> None:
+    def __init__(self, suspects: CauseCandidates) -> None:
         self._suspects = suspects
-        self._before = a.generators.keys() & b.generators.keys()
-        """Those that were used before the first record."""
-        self._at_start = {name for name in self._before if a.generators[name] != b.generators[name]}
-        self._first: dict[str, int] = {}
-        """Of the others, the step in which each was used first."""
         self._were_equal: set[str] = set()
-        self._differed: set[str] = set()
         self.other_states: dict[str, int] = {}
         """Those that differed at ends of steps without being a cause, and how many ends."""
-
-    @property
-    def unseeded(self) -> list[str]:
-        """Return those that began in other states, or were never seen equal."""
-        unseeded = self._at_start | (self._differed - self._were_equal)
-        return [name for name in SEEDED_BY_CHANCE if name in unseeded]
-
-    def began_in(self, step: int) -> list[str]:
-        """Return those that were used first in a step, and were equal at its end. A program that
-        draws before it seeds is one that they look like.
-        """
-        began = {name for name, first in self._first.items() if first == step}
-        return [name for name in SEEDED_BY_CHANCE if name in began & self._were_equal]
 
     def drawn(self, at: Matched, a: CalledOp, b: CalledOp, site: Site) -> set[int]:
         """The cause, if the op drew from a generator in another state."""
@@ -61,12 +42,9 @@ class Generators:
     def compare(self, at: Matched, a: StepEnd, b: StepEnd) -> None:
         """At the end of a step. A difference that no op explains is a new cause."""
         for name in a.generators.keys() & b.generators.keys():
-            if name not in self._before:
-                self._first.setdefault(name, at.a.step)
             if a.generators[name] == b.generators[name]:
                 self._were_equal.add(name)
             elif name in SEEDED_BY_CHANCE and name not in self._were_equal:
-                self._differed.add(name)
                 self.other_states[name] = self.other_states.get(name, 0) + 1
             elif not self._suspects.numbers((*DRAWS, "structure")):
                 suspect = CauseCandidate(

@@ -16,20 +16,28 @@ from d9m.model.settings import Settings
 
 CauseKind: TypeAlias = Literal[
     "settings", "op", "compiled", "collective", "seed", "generator", "data-order", "data-content",
-    "uninitialised", "outside-write", "outside-value", "argument", "structure", "state", "error",
+    "uninitialised", "outside-write", "outside-value", "argument", "order", "structure", "state",
+    "error",
 ]  # fmt: skip
-"""`structure`: the runs do different things, or one ends before the other. `error`: one run ended
-with an error and the other did not, or a setting that was to be tried ended both.
+"""`order`: an op got the same tensors in another order. `structure`: the runs do different things,
+or one ends before the other. `error`: one run ended with an error and the other did not, or a
+setting that was to be tried ended both.
 """
+
+FROM_PYTHON_KINDS = (
+    "seed", "data-order", "data-content", "outside-value", "outside-write", "argument", "order",
+    "structure", "generator", "state",
+)  # fmt: skip
+"""Causes of which the program itself, not an op, is the origin."""
 
 GapKind: TypeAlias = Literal[
     "error", "killed", "stopped", "size", "recorder", "process", "steps", "unseen", "unrecorded",
-    "interrupted",
+    "interrupted", "budget",
 ]  # fmt: skip
 """Why not all was compared: a run ended with an error; a process wrote no end; a hunt ended the
 run; its recording became too large; the recorder failed, or could not read a tensor; only one run
 has a process, or a child could not be recorded; a default limit ended the runs; the hunt was
-interrupted.
+interrupted; its limits left no run to find out more.
 """
 
 FROM_PYTHON = "aten::lift_fresh"
@@ -100,6 +108,36 @@ class Descendant(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
+OriginKind: TypeAlias = Literal[
+    "clock", "pid", "entropy", "addresses", "hash", "torch", "random", "numpy.random"
+]
+"""`hash`: the order of sets of strings; a module: its generator, which nothing seeded."""
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """The part of the program that varies by chance and leads to a cause: with it held, or seeded,
+    in a pair of runs, the cause was gone.
+    """
+
+    kinds: list[OriginKind]
+    """More than one where only all of them together were seen to matter."""
+    calls: list[str] = []
+    """Functions that the program calls for it, each with its line."""
+    lines: list[SourceLine] = []
+
+
+class CauseFix(msgspec.Struct, frozen=True):
+    """Settings made from outside of the program with which a cause was gone."""
+
+    env: dict[str, str] = {}
+    python: list[str] = []
+    """Statements right after the framework's import."""
+    proved: bool = False
+    """Whether whole runs with it ended normally, after the same steps, and were equal."""
+    runs: int = 0
+    """Of these."""
+
+
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
     kind: CauseKind
     process: str
@@ -121,6 +159,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     node: str | None = None
     module: str | None = None
     source: SourceLine | None = None
+    callers: list[SourceLine] = []
+    """Lines of the program that led to the source, the nearest first."""
     device: str | None = None
     inputs: list[str] = []
     arguments: dict[str, str] = {}
@@ -143,8 +183,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     records: list[str] = []
     """Further reading: d9m show NAME."""
     hints: list[str] = []
-    tries: dict[str, str] = {}
-    """Variables to set for another hunt: if that finds nothing, this was it."""
+    origin: Origin | None = None
+    fix: CauseFix | None = None
     shared: dict[str, str] = {}
     """Settings that both runs had made by then, with the same value."""
 
@@ -224,6 +264,8 @@ class ForkSide(msgspec.Struct, frozen=True):
     step: int
     record: int
     text: str
+    draws: bool = False
+    """Whether it draws random numbers."""
 
 
 class ForkPlace(msgspec.Struct, frozen=True):
@@ -232,6 +274,8 @@ class ForkPlace(msgspec.Struct, frozen=True):
     process: str
     a: ForkSide | None
     b: ForkSide | None
+    more: Literal["A", "B"] | None = None
+    """The run that does more here, before both do the same again."""
 
 
 class Unseen(msgspec.Struct, frozen=True):
@@ -252,6 +296,15 @@ class NoDifferenceBound(msgspec.Struct, frozen=True):
 
     runs: int
     pair: float
+
+
+class AppliedFix(msgspec.Struct, frozen=True):
+    """A fix that a hunt applied to the runs that followed."""
+
+    cause: Cause
+    fix: CauseFix
+    needed: bool | None = None
+    """Whether runs without it, and with all others, differ; null: not tried."""
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
@@ -288,12 +341,20 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of the comparison that a reader must know."""
     stages: list[Stage] = []
     bound: NoDifferenceBound | None = None
+    fixes: list[AppliedFix] = []
+    resumed_after: int | None = None
+    """The step of the first run after which the second goes on."""
+    lacks: list[str] = []
+    """What the second run, which goes on with a checkpoint of the first, did not get from it."""
 
 
 def exit_code(found: Findings) -> ExitCode:
-    """A difference wins over what could not be compared."""
+    """A difference wins over what could not be compared, unless it was to be fixed."""
+    used_up = any(gap.why == "budget" for gap in found.incomplete)
     return exit_codes.exit_code(
-        exit_codes.CommandResult(has_findings=bool(found.causes), is_incomplete=not found.complete)
+        exit_codes.CommandResult(
+            has_findings=bool(found.causes) and not used_up, is_incomplete=not found.complete
+        )
     )
 
 

@@ -20,6 +20,7 @@ from d9m.model.recorded import BY_OP
 from d9m.trace import folder, outcomes, possible_ops
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import (
+    FROM_PYTHON,
     Cause,
     Findings,
     Gap,
@@ -64,6 +65,10 @@ class HuntLimits(msgspec.Struct, frozen=True):
     runs: int | None = None
     """Of all stages together. As many are compared step by step, as long as they are equal."""
     seconds: float | None = None
+    most: int = MOST
+    """Where `runs` says nothing."""
+    fewest: int = FEWEST
+    """That are compared step by step, as long as they are equal."""
     until_found: bool = False
     """Compare more runs as long as they are equal and a limit allows it."""
     default_steps: bool = False
@@ -84,7 +89,7 @@ class Hunt:
     ) -> None:
         self._run = run
         self._place = place
-        self._request = request
+        self.request = request
         self._limits = limits
         self._kb_date = kb_date
         self._on_progress = on_progress
@@ -94,7 +99,7 @@ class Hunt:
         self._notes: list[str] = []
         self._closer_look: Path | None = None
         """The first run of which ops were recorded, as `_closer_request` says."""
-        self._closer_request = request
+        self.closer_request = request
         self._known: Findings | None = None
         """Results so far."""
         self._gaps: list[Gap] = []
@@ -115,7 +120,7 @@ class Hunt:
         if self._count != FEWEST:
             return None
         try:
-            found = self._compared(self._place / "run-1", self._place / f"run-{FEWEST}")
+            found = self.compared(self._place / "run-1", self._place / f"run-{FEWEST}")
         except D9mError:
             return None
         kept = [gap for gap in found.incomplete if gap.why != "killed"]
@@ -123,7 +128,7 @@ class Hunt:
 
     def found(self) -> Findings:
         """Return what came of it. Raises AbsentError where the program cannot be recorded."""
-        first = self._record("step", self._request)
+        first = self.record("step", self.request)
         found = self._until_different(first)
         step = first_step(found)
         compared = self._count
@@ -141,7 +146,7 @@ class Hunt:
                     "The ops of that step could not be recorded: that run's stderr says why."
                 )
             return self._answer(found, None)
-        self._closer_request = self._closer(step)
+        self.closer_request = self._closer(step)
         return self._answer(self._looked_inside(found), None)
 
     def replayed(self, found: Findings, replay: Replays) -> Findings:
@@ -165,9 +170,9 @@ class Hunt:
             note = "No run was left to save the inputs of the op and call it alone: --runs"
             return msgspec.structs.replace(found, notes=[*found.notes, note])
         before = len(self._notes)
-        request = msgspec.structs.replace(self._closer_request, zoom=tuple(calls.values()))
+        request = msgspec.structs.replace(self.closer_request, zoom=tuple(calls.values()))
         try:
-            saved = self._record("op", request)
+            saved = self.record("op", request)
         except AbsentError as error:
             note = f"No op was called alone: {error.what}."
             return msgspec.structs.replace(found, notes=[*found.notes, note])
@@ -199,25 +204,26 @@ class Hunt:
         while True:
             other = self._next_path()
             look = RunWatch(first, other, self._kb_date)
-            self._record("step", self._request, look, must=False)
+            self.record("step", self.request, look, must=False)
             if self._known is not None:
                 self._gaps += _renamed(self._known.incomplete, self._count - 1)
-            found = self._known = self._compared(first, other)
-            wanted = self._limits.runs or FEWEST
+            found = self._known = self.compared(first, other)
+            wanted = self._limits.runs or self._limits.fewest
             more = self._count < wanted or self._limits.until_found
             if found.causes or not more or not self._may_run(1):
                 return found
 
-    def _zoomed(self, found: Findings, step: int) -> Findings:
+    def _zoomed(self, found: Findings, step: int, begin: int | None = None) -> Findings:
         """Ops of the step that differs, of as many runs as it takes until they differ; if they do
-        not, its modules. Those come first where there are too many ops to record.
+        not, its modules. Those come first where there are too many ops to record. If they differed
+        before that step began, once more from the start.
         """
         if not self._may_run(2):
             self._notes.append("No runs were left to look at the ops of that step: --runs")
             return found
-        request = self._closer_request = self._closer(step)
+        request = self.closer_request = self._closer(step, begin)
         before = self._count
-        first = self._closer_look = self._record("op", request)
+        first = self._closer_look = self.record("op", request)
         by_module = None
         has_modules = any(name in found.packages for name in BY_MODULE)
         too_large = _ended(first, "size")
@@ -230,18 +236,21 @@ class Hunt:
             self._stages.append(Stage(1, "op", None))
             by_module = self._of_modules(step)
             modules = possible_ops.modules(by_module)
-            request = self._closer_request = msgspec.structs.replace(request, modules=modules)
+            request = self.closer_request = msgspec.structs.replace(request, modules=modules)
             if modules:
                 self._notes.append(
                     f"The ops of that step are larger than --max-size: only those in {modules[0]} "
                     "and in what encloses it were recorded."
                 )
             before = self._count
-            first = self._closer_look = self._record("op", request)
+            first = self._closer_look = self.record("op", request)
         modules_left = has_modules and by_module is None
         while self._may_look_again(self._count - before, modules_left):
-            closer = self._compared(first, self._record("op", request))
+            closer = self.compared(first, self.record("op", request))
             if closer.causes:
+                if began_earlier(closer) and begin is None and self._may_run(2):
+                    self._stages.append(Stage(self._count - before, "op", step))
+                    return self._zoomed(found, step, 0)
                 self._stages.append(Stage(self._count - before, "op", first_step(closer)))
                 closer = msgspec.structs.replace(closer, settings=_with_steps(closer, found))
                 return self._looked_inside(closer)
@@ -268,9 +277,9 @@ class Hunt:
         if not self._may_run(2):
             self._notes.append("No runs were left to run the compiled graphs op by op: --runs")
             return found
-        request = msgspec.structs.replace(self._closer_request, compiled="eager")
-        first = self._record("op", request)
-        inside = self._compared(first, self._record("op", request))
+        request = msgspec.structs.replace(self.closer_request, compiled="eager")
+        first = self.record("op", request)
+        inside = self.compared(first, self.record("op", request))
         ops = [cause for cause in inside.causes if cause.kind in INSIDE]
         self._notes += [note for note in inside.notes if note not in found.notes]
         self._stages.append(Stage(2, "eager", first_step(inside)))
@@ -280,7 +289,7 @@ class Hunt:
                 "the kernels that the compiler generates."
             )
         elif "op" not in kinds:
-            self._closer_look, self._closer_request = first, request
+            self._closer_look, self.closer_request = first, request
         return msgspec.structs.replace(found, inside=ops)
 
     def _may_look_again(self, looked: int, modules_left: bool) -> bool:
@@ -295,28 +304,46 @@ class Hunt:
     def _of_modules(self, step: int) -> Findings:
         """Return what the modules of a step returned and got back, in two runs."""
         request = msgspec.structs.replace(self._closer(step), level="module")
-        found = self._compared(self._record("module", request), self._record("module", request))
+        found = self.compared(self.record("module", request), self.record("module", request))
         self._stages.append(Stage(2, "module", first_step(found)))
         return found
 
-    def _closer(self, step: int) -> RecordingRequest:
-        """The ops of one step; the program ends with it."""
+    def _closer(self, step: int, first: int | None = None) -> RecordingRequest:
+        """The ops of one step, or from an earlier one on; the program ends with it."""
         return msgspec.structs.replace(
-            self._request, level="op", inputs="exact", first=step, last=step, stop=step + 1
+            self.request,
+            level="op",
+            inputs="exact",
+            first=step if first is None else first,
+            last=step,
+            stop=step + 1,
+            varying=True,
         )
 
-    def _record(
+    @property
+    def count(self) -> int:
+        """Runs so far."""
+        return self._count
+
+    def may_try(self, runs: int) -> bool:
+        """Whether so many more runs may be recorded to find out where a cause comes from."""
+        limit = self._limits.runs
+        return self._seconds_left() > 0 and (limit is None or self._count + runs <= limit)
+
+    def record(
         self,
         level: str,
         request: RecordingRequest,
         watch: Callable[[], bool] | None = None,
         must: bool = True,
+        why: str = "",
     ) -> Path:
         """The folder of one more run. `must`: raises AbsentError where nothing was recorded."""
         path = self._next_path()
         self._count += 1
         steps = f"step {request.first}" if request.first == request.last else "step by step"
         what = "saves what the op gets in " if request.zoom else _LOOKS_AT.get(level, "")
+        what = f"{why}, " if why else what
         inside = f", in {', '.join(request.modules)}" if request.modules else ""
         inside += ", compiled graphs op by op" if request.compiled == "eager" else ""
         self._on_progress(f"run {self._count}, {what}{steps}{inside}")
@@ -338,12 +365,12 @@ class Hunt:
         return self._limits.seconds - (time.monotonic() - self._began)
 
     def _may_run(self, runs: int) -> bool:
-        limit = self._limits.runs or MOST
+        limit = self._limits.runs or self._limits.most
         late = self._seconds_left() < 0
         endless = self._limits.until_found and self._limits.runs is None
         return not late and (endless or self._count + runs <= max(limit, FEWEST))
 
-    def _compared(self, first: Path, other: Path) -> Findings:
+    def compared(self, first: Path, other: Path) -> Findings:
         return compare(first, other, self._kb_date, Wanted(resume=False))
 
     def _answer(self, found: Findings, bound: NoDifferenceBound | None) -> Findings:
@@ -353,7 +380,7 @@ class Hunt:
         gaps = self._gaps_of_others(found)
         cut = any(run.ended == "steps" for run in found.runs)
         if cut and self._limits.default_steps and not found.causes:
-            gaps.append(Gap("steps", None, str(self._request.stop)))
+            gaps.append(Gap("steps", None, str(self.request.stop)))
         found = self._known = with_gaps(found, gaps)
         return found
 
@@ -363,6 +390,16 @@ class Hunt:
         """
         known = {(gap.why, gap.what) for gap in found.incomplete}
         return [gap for gap in self._gaps if (gap.why, gap.what) not in known]
+
+
+def began_earlier(found: Findings) -> bool:
+    """Whether the runs differed before the first step of which ops were recorded."""
+    start = found.steps.first if found.steps is not None else 0
+    began = [cause for cause in found.causes if cause.step == start]
+    return start > 0 and any(
+        cause.kind == "generator" or (cause.kind == "outside-value" and cause.op != FROM_PYTHON)
+        for cause in began
+    )
 
 
 def _renamed(gaps: Sequence[Gap], number: int) -> list[Gap]:

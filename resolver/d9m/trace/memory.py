@@ -51,6 +51,11 @@ def both(a: Sequence[str], b: Sequence[str]) -> list[tuple[Bits, Bits]]:
     return [(bits(one), bits(other)) for one, other in zip(a, b)]
 
 
+def both_contents(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what was read in each run, without its storages."""
+    return [bits(one).content for one in a], [bits(other).content for other in b]
+
+
 class TaintMap:
     """Storage of run A -> the causes of its difference."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from d9m.trace import folder
 from d9m.trace.causes_found import at_site
 from d9m.trace.findings import Cause, Findings
+from d9m.trace.memory import NO_CONTENT, bits
 from d9m.trace.process import name
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import CalledOp, named_arguments
@@ -39,6 +40,8 @@ def called(path: Path, within: Sequence[str]) -> list[Cause]:
             record = placed.record
             if not isinstance(record, CalledOp):
                 continue
+            if record.generator is not None or _makes_memory(record):
+                continue  # equal with an equal generator; nothing is in it yet
             site = stream.sites[record.site]
             key = (site.op, site.overload, site.phase, site.node, record.arguments)
             if key in found or not _is_within(site.module or "", within):
@@ -60,3 +63,9 @@ def _is_within(module: str, within: Sequence[str]) -> bool:
         return True
     path = f"{module}."
     return any(path.startswith(f"{one}.") or one.startswith(path) for one in within)
+
+
+def _makes_memory(record: CalledOp) -> bool:
+    """Whether it returns uninitialised memory."""
+    contents = [bits(text).content for text in record.outputs]
+    return bool(contents) and not record.inputs and set(contents) == {NO_CONTENT}

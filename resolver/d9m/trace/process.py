@@ -77,7 +77,7 @@ def follow(
         name=name(a),
         a=a,
         b=b,
-        walker=DiffWalker(a, exact, other),
+        walker=DiffWalker(a, exact, b),
         settings=SettingsDiff(a, b),
     )
     if steps is None and resume:
@@ -90,7 +90,7 @@ def follow(
             if isinstance(ended, StepEnd) and ended.rule not in ("", "end"):
                 process.step_rule = ended.rule
         elif isinstance(seen, Fork) and len(process.forks) < MOST_FORKS:
-            process.forks.append(ForkPlace(process.name, _side(a, seen.a), _side(b, seen.b)))
+            process.forks.append(_fork(process.name, a, b, seen))
     process.walker.suspects.link()
     for stream in (a, b):
         stream.read_to_end()
@@ -116,6 +116,10 @@ def _start(process: ComparedProcess) -> tuple[int, int] | None:
     return None if process.resumed_after is None else (process.resumed_after + 1, begins[1])
 
 
+def _fork(process: str, a: RecordStream, b: RecordStream, fork: Fork) -> ForkPlace:
+    return ForkPlace(process, _side(a, fork.a), _side(b, fork.b), fork.more)
+
+
 def _side(stream: RecordStream, placed: Placed | None) -> ForkSide | None:
     if placed is None:
         return None
@@ -123,6 +127,9 @@ def _side(stream: RecordStream, placed: Placed | None) -> ForkSide | None:
     if not isinstance(record, CalledOp):
         return ForkSide(placed.step, placed.number, _NAMES[type(record).__name__])
     site = stream.sites[record.site]
-    where = f" ({site.source[0]}:{site.source[1]})" if site.source else ""
+    lines = [site.source, *site.callers] if site.source else []
+    places = ", called from ".join(f"{file}:{line}" for file, line, _function in lines)
+    where = f" ({places})" if places else ""
     what = "a tensor made in Python" if site.op == FROM_PYTHON else site.op.removeprefix("aten::")
-    return ForkSide(placed.step, placed.number, what + where)
+    draws = record.generator is not None
+    return ForkSide(placed.step, placed.number, what + where, draws)

@@ -10,6 +10,9 @@ from d9m.trace.findings import SettingDifference
 from d9m.trace.reading import RecordStream
 from d9m.trace.stream_records import ChangedSettings, Plain, StreamHeader
 
+RATE = "learning rate"
+"""How the name begins of a setting that is one."""
+
 Settings: TypeAlias = Mapping[str, str | None]
 """Name -> value; None: not set."""
 
@@ -23,6 +26,8 @@ class SettingsDiff:
         self._a, self._b = _Side(a), _Side(b)
         self.differences = _differences(_settings(a.header), _settings(b.header), None)
         """In the order in which they began."""
+        if a.header.versions and b.header.versions:
+            self.differences += _differences(_versions(a.header), _versions(b.header), None)
         self._shared = [(0, _shared(self._a.now, self._b.now))]
 
     def see(self, at: Matched) -> None:
@@ -77,8 +82,11 @@ def _shared(mine: Settings, its: Settings) -> dict[str, str]:
 def _differences(mine: Settings, its: Settings, step: int | None) -> list[SettingDifference]:
     found: list[SettingDifference] = []
     for name in {**mine, **its}:
-        if mine.get(name) != its.get(name):
-            found.append(SettingDifference(name, mine.get(name), its.get(name), step))
+        one, other = mine.get(name), its.get(name)
+        if is_rate(name) and None in (one, other):
+            continue  # its optimizer has not stepped yet
+        if one != other:
+            found.append(SettingDifference(name, one, other, step))
     return found
 
 
@@ -89,10 +97,16 @@ def _settings(header: StreamHeader) -> Settings:
         **header.packages,
         "device": header.device,
         "gpu": header.gpu,
+        "CPU": header.cpu,
+        "instruction set": header.instructions,
         "PYTHONHASHSEED": header.hashseed,
         **header.env,
         **_program(header),
     }
+
+
+def _versions(header: StreamHeader) -> Settings:
+    return {name: text for name, text in header.versions.items() if name not in header.packages}
 
 
 def _program(said: StreamHeader | ChangedSettings) -> Settings:
@@ -103,3 +117,8 @@ def _program(said: StreamHeader | ChangedSettings) -> Settings:
 
 def _text(value: Plain) -> str | None:
     return None if value is None else str(value)
+
+
+def is_rate(name: str) -> bool:
+    """Whether a setting is the learning rate of an optimizer."""
+    return name.startswith(RATE)

@@ -35,6 +35,8 @@ GRACE = 10.0
 """Seconds that a program has to end after it was asked to."""
 PARENT_DEATH_SIGNAL = 1
 """Linux's number of it."""
+SAME_ADDRESSES = 0x0040000
+"""Linux's number of ADDR_NO_RANDOMIZE."""
 TICK = 0.2
 """Seconds between two looks at a run that is watched."""
 
@@ -74,6 +76,12 @@ class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """At level op: what is saved with its values, in the folder `zoom` of the recording."""
     variables: tuple[str, ...] = ()
     """Environment variables whose values are stored."""
+    env: dict[str, str] = {}
+    """Set before the program starts."""
+    varying: bool = False
+    """Calls of the program's own files whose results differ between runs are noted."""
+    held: tuple[str, ...] = ()
+    """What returns the same in each run: clock, pid, entropy, addresses."""
 
 
 class RunExit(msgspec.Struct, frozen=True):
@@ -118,9 +126,10 @@ def start(
     ended with all that it started as soon as `watch()` is true. Raises UsageError where the command
     cannot be run, DataError where the folder cannot be written.
     """
-    own = os.environ | dict(env or {})
+    env = {**(env or {}), **request.env}
+    own = os.environ | env
     require_program(command, own)
-    about = folder.begun(command, request.level, env or {}, request.python)
+    about = folder.begun(command, request.level, env, request.python)
     folder.make(path, about, force)
     child = launch(
         command,
@@ -128,7 +137,7 @@ def start(
         stdin=subprocess.DEVNULL if watch else None,
         stdout=2 if stdout_to_stderr else None,
         start_new_session=watch is not None,
-        preexec_fn=_ends_with_d9m() if watch else None,
+        preexec_fn=_ends_with_d9m("addresses" in request.held) if watch else None,
     )
     stopped = False
     try:
@@ -145,16 +154,18 @@ def start(
     return RunExit(code, stopped, len(folder.streams(path)))
 
 
-def _ends_with_d9m() -> Callable[[], None] | None:
+def _ends_with_d9m(fixed_addresses: bool) -> Callable[[], None] | None:
     """On Linux: what has the system send SIGTERM to the program if d9m is killed and cannot end it.
-    That reaches the program alone, not what it has started.
+    That reaches the program alone, not what it has started. With `fixed_addresses`, its memory lies
+    at the same addresses in each run, where the system allows that.
     """
     if sys.platform != "linux":
         return None
     try:
         import ctypes
 
-        control = ctypes.CDLL(None).prctl
+        library = ctypes.CDLL(None)
+        control, personality = library.prctl, library.personality
     except (ImportError, OSError, AttributeError):
         return None
     parent = os.getpid()
@@ -163,6 +174,8 @@ def _ends_with_d9m() -> Callable[[], None] | None:
         control(PARENT_DEATH_SIGNAL, int(signal.SIGTERM))
         if os.getppid() != parent:
             os._exit(128 + signal.SIGTERM)
+        if fixed_addresses:
+            personality(SAME_ADDRESSES)
 
     return act
 

@@ -32,9 +32,14 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...] = ()
     python: str | None = None
     packages: dict[str, str] = {}
+    versions: dict[str, str] = {}
+    """Of all installed distributions."""
+    cpu: str | None = None
+    instructions: str | None = None
     device: str | None = None
     gpu: str | None = None
     threads: int | None = None
+    pid: int | None = None
     hashseed: str | None = None
     env: dict[str, str] = {}
     deterministic: dict[str, Plain] = {}
@@ -66,6 +71,8 @@ class Site(_Letter, frozen=True, tag="S"):
     source: tuple[str, int, str] | None
     shapes: tuple[str, ...]
     device: str | None
+    callers: tuple[tuple[str, int, str], ...] = ()
+    """Lines that led to the source, the nearest first."""
 
 
 class ModuleName(_Letter, frozen=True, tag="M"):

@@ -222,8 +222,18 @@ class Page {
       this.field.ops.value = ops.join(", ");
       this.#ask();
     };
-    this.answer.replaceChildren(...errors.map((each) => this.shower.explanation(each, ask)));
+    this.answer.replaceChildren(...errors.map((each) => this.shower.explanation(each, ask, this.#printed(each))));
     this.status.textContent = `${errors.length} known ${errors.length === 1 ? "text" : "texts"}: ${errors[0].title}`;
+  }
+
+  // Whether the release that was chosen prints this text.
+  #printed({ id, package: name }) {
+    const here = this.#here();
+    const release = here?.held.find(([held]) => held === name)?.[1];
+    const title = this.tables.choices.find((each) => each.name === name)?.title;
+    if (!release || !title) return null;
+    if (this.tables.wordings[id].some(([, when]) => here.holding(when, false).length)) return `${title} ${release} prints this.`;
+    return `${title} ${release} does not print this: another release is running, or the text comes from another machine.`;
   }
 
   #share(command) {

@@ -62,12 +62,13 @@ export class Shower {
   }
 
   // A recognised error text; `ask` is called with the ops that it is about.
-  explanation(error, ask) {
+  explanation(error, ask, printed) {
     const about = error.ops.length
       ? element("p", {}, "Ask about ", ...error.ops.flatMap((op) => [element("button", { type: "button", class: "d9m-copy", onclick: () => ask(error, [op]) }, op), " "]))
       : null;
     return element("div", { class: "admonition warning" },
       element("p", { class: "admonition-title" }, error.title),
+      printed ? element("p", {}, element("strong", {}, printed)) : null,
       element("p", {}, error.advice), about,
       element("p", {}, element("a", { href: `${this.root}errors/${error.id}/` }, "Causes, workarounds and evidence")));
   }

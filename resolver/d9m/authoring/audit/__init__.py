@@ -1,10 +1,9 @@
-"""Compare the records with what wheels say (``kb/evidence/``): both ways, each difference with a
-code.
+"""Compare the records with what wheels say (``kb/evidence/``), both ways; each kind of difference
+has a code.
 
-Every difference is one of two: the records claim what no wheel carries, or a
-wheel carries what no record knows. One that is right as it stands has its reason
-in ``evidence/explained.yaml``; a reason that nothing needs any more is a
-difference too.
+Every difference is one of two: the records claim what no wheel carries, or a wheel carries what no
+record knows. A difference that is correct has its reason in ``evidence/explained.yaml``; a reason
+that is no longer needed is a difference too.
 """
 
 from __future__ import annotations
@@ -19,13 +18,16 @@ from d9m.about import SCHEMA_VERSION
 from d9m.authoring.audit import (
     alerts,
     compiled,
+    cpu,
     dispatch,
+    errors,
     kernels,
     listed,
     messages,
     names,
     parameters,
     releases,
+    seeds,
     texts,
     variables,
 )
@@ -44,6 +46,9 @@ CHECKS: tuple[Callable[[Known, Shipped], Iterator[AuditDifference]], ...] = (
     parameters.differences,
     compiled.differences,
     dispatch.differences,
+    seeds.differences,
+    cpu.differences,
+    errors.differences,
     kernels.differences,
     releases.differences,
 )

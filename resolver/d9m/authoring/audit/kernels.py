@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from d9m.authoring.audit.operators import sources_of_name
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.model.kernel_facts import KernelUse
-from d9m.model.op_syntax import plain
 from d9m.model.versions import in_order
 from d9m.model.wheel_facts import spans
 
@@ -24,7 +24,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
         found: dict[tuple[str, str], set[str]] = {}
         for version in releases:
             for use in versions[version]:
-                if not any(_meets(known, package, name) for name in _names(use)):
+                if not any(any(sources_of_name(known, package, name)) for name in _names(use)):
                     subject = f"{package}:{use.file.rpartition('/')[2]}:{use.function}"
                     found.setdefault((subject, use.how), set()).add(version)
         for (subject, how), those in found.items():
@@ -47,11 +47,3 @@ def _names(use: KernelUse) -> set[str]:
         f"torch.ops.aten.{short}",
         f"torch.{short}",
     }
-
-
-def _meets(known: Known, package: str, name: str) -> bool:
-    for meant in known.kb.names.get(f"{package}:{plain(name)}") or ():
-        for reached in known.kb.ops[f"{package}:{meant}"].reaches:
-            if known.kb.sources_of(package, reached.op):
-                return True
-    return False

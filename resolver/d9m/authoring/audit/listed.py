@@ -8,17 +8,12 @@ import itertools
 import re
 from collections.abc import Iterator
 
-import msgspec
-
+from d9m.authoring.audit.operators import find_item, outcomes_of
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.environment.environment import Setup, describe
-from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
-from d9m.model import op_syntax
 from d9m.model.records import Outcome
 from d9m.model.wheel_facts import ListedOp
-from d9m.resolve import op_lookup
-from d9m.resolve.resolver import resolve
 
 EXPECTED: dict[str, frozenset[Outcome]] = {
     "deterministic": frozenset({"deterministic", "solved"}),
@@ -42,9 +37,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
         for version, release in ((version, releases[version]) for version in listed):
             for section, line in release.lists():
                 for asked in _asked(known.kb, line):
-                    code, detail = _judged(
-                        known.kb, package, version, section, asked, _device(line)
-                    )
+                    code, detail = _judged(known, package, version, section, asked, _device(line))
                     if code:
                         found.setdefault((package, code, f"{section}:{asked}", detail), set()).add(
                             version
@@ -78,20 +71,14 @@ def _device(line: ListedOp) -> str:
 
 
 def _judged(
-    kb: KnowledgeBase, package: str, version: str, section: str, asked: str, device: str
+    known: Known, package: str, version: str, section: str, asked: str, device: str
 ) -> tuple[str, str]:
     """Code and detail of a difference; empty where records and list agree."""
-    environment = describe(kb, Setup(((package, version),), device=device))
-    try:
-        item = op_lookup.find(kb, environment, op_syntax.parse(asked))
-    except UsageError:
+    environment = describe(known.kb, Setup(((package, version),), device=device))
+    item = find_item(known, environment, asked)
+    if item is None:
         return "line-unknown", "no name of the catalogue"
-    open_ = tuple(msgspec.structs.replace(op, defaults={}) for op in item.ops)  # as listed
-    item = msgspec.structs.replace(item, ops=open_)
-    (answer,) = resolve(kb, environment, [item]).ops[:1]
-    outcomes: set[Outcome] = set()
-    for source in answer.sources:
-        outcomes.update(branch.outcome for branch in source.possible)
+    outcomes = outcomes_of(known, environment, item)
     if not outcomes:
         return "line-without-source", "no source applies"
     expected = EXPECTED.get(section, frozenset())

@@ -26,8 +26,8 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
 
 
 def _same(message: str, text: str) -> bool:
-    """Whether what does not vary in one stands in the other, or the message fits where the text
-    says ``{…}``.
+    """Whether the fixed parts of one occur in the other, or the message fits where the text says
+    ``{…}``.
     """
     pieces, ours = parts(message), parts(text)
     return (

@@ -97,9 +97,7 @@ def _held(text: str, message: str) -> list[tuple[int, int]]:
 
 
 def across(text: str, pieces: list[tuple[int, str]], message: str) -> Iterator[tuple[int, int]]:
-    """Where a message fits that says what stands in the text's ``{…}``: it ends, or begins, next
-    to one.
-    """
+    """Yield where a message fits the text's ``{…}``: it ends, or begins, next to one of them."""
     for place, part in pieces:
         end = place + len(part)
         lengths = range(len(part), SHORTEST - 1, -1)

@@ -18,7 +18,7 @@ from d9m.authoring.collect.image import Binary, Content
 from d9m.authoring.collect.wheel import Wheel
 from d9m.authoring.collect.words import FoundWords, in_binary, in_python
 from d9m.errors import DataError
-from d9m.model.wheel_facts import Catalogue, WheelFacts, read
+from d9m.model.wheel_facts import Catalogue, WheelFacts, opened
 
 
 class WheelLayout(msgspec.Struct, frozen=True):
@@ -101,11 +101,7 @@ def catalogued(path: Path, found: Collected, release: str | None = None) -> Cata
     """The catalogue in `path`, or a new one, with the names of one more release; or with more names
     of `release`, which it has.
     """
-    known = read(path, Catalogue) if path.exists() else Catalogue(found.facts.package)
-    if known.package != found.facts.package:
-        raise DataError(
-            f"{path.name}: a catalogue of {known.package}, not of {found.facts.package}"
-        )
+    known = opened(path, Catalogue, found.facts.package)
     if release is None:
         return (
             known.with_release(found.facts.version.partition("+")[0], found.names)
@@ -146,5 +142,5 @@ def _image(content: Content, function: str, place: str) -> Binary:
 
 
 def _areas(content: Content, image: Binary) -> list[tuple[int, int]]:
-    """Where texts stand: the data of a known format, else the whole file."""
+    """Return the areas that hold texts: the data of a known format, else the whole file."""
     return [(each.offset, each.offset + each.size) for each in image.data()] or [(0, len(content))]

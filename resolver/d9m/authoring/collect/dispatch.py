@@ -6,7 +6,7 @@ from pathlib import Path
 
 from d9m.errors import DataError
 from d9m.model.dispatch_facts import DispatchCatalogue, DispatchTrace
-from d9m.model.wheel_facts import read
+from d9m.model.wheel_facts import opened, read
 
 
 def add_trace(catalogue: Path, path: Path) -> DispatchCatalogue:
@@ -17,11 +17,4 @@ def add_trace(catalogue: Path, path: Path) -> DispatchCatalogue:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     trace = read(path, DispatchTrace)
-    known = (
-        read(catalogue, DispatchCatalogue)
-        if catalogue.exists()
-        else DispatchCatalogue(trace.package)
-    )
-    if known.package != trace.package:
-        raise DataError(f"{catalogue.name}: a catalogue of {known.package}, not of {trace.package}")
-    return known.with_trace(trace)
+    return opened(catalogue, DispatchCatalogue, trace.package).with_trace(trace)

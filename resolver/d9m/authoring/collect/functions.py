@@ -101,7 +101,7 @@ def operator(node: ast.AST) -> str:
 
 
 def operators(node: ast.AST) -> set[str]:
-    """All that stand below a node."""
+    """Return all operators below a node."""
     return set(filter(None, map(operator, ast.walk(node))))
 
 

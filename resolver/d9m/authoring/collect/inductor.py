@@ -17,7 +17,7 @@ from d9m.authoring.collect.reach import Graph
 from d9m.authoring.collect.wheel import Wheel
 from d9m.errors import DataError
 from d9m.model.compiled_facts import CompiledCatalogue, Effect, Lowering
-from d9m.model.wheel_facts import read
+from d9m.model.wheel_facts import opened
 
 _LOWERINGS = "torch/_inductor/lowering.py"
 _REWRITES = "torch/_inductor/decomposition.py"
@@ -54,9 +54,7 @@ def add_lowerings(catalogue: Path, path: Path) -> CompiledCatalogue:
                 texts[member] = wheel.text(member)
         if _LOWERINGS not in texts:
             raise DataError(f"{path.name}: holds no {_LOWERINGS}", tip="torch has it since 2.0")
-        known = (
-            read(catalogue, CompiledCatalogue) if catalogue.exists() else CompiledCatalogue("torch")
-        )
+        known = opened(catalogue, CompiledCatalogue, "torch")
         release = wheel.version.partition("+")[0]
         return known.with_release(release, (path.name, wheel.checksum()), lowerings(texts))
 

@@ -15,7 +15,7 @@ from d9m.authoring.collect.parameters import Parameter, ParameterList, reduce_ov
 from d9m.authoring.collect.wheel import Wheel
 from d9m.errors import DataError, UsageError
 from d9m.model.signatures import drop_first
-from d9m.model.wheel_facts import AS_FUNCTION, OR, SignatureCatalogue, read
+from d9m.model.wheel_facts import AS_FUNCTION, OR, SignatureCatalogue, opened
 
 _TORCH_MODULES = {
     "torch.nn": "torch.nn.modules",
@@ -88,15 +88,7 @@ def add_signatures(catalogue: Path, path: Path, release: str | None = None) -> S
             raise DataError(f"{path.name}: not a wheel with signatures", allowed=list(READERS))
         if reader.part != (release is not None):
             raise UsageError("a wheel of keras needs --tensorflow RELEASE; no other takes it")
-        known = (
-            read(catalogue, SignatureCatalogue)
-            if catalogue.exists()
-            else SignatureCatalogue(reader.package)
-        )
-        if known.package != reader.package:
-            raise DataError(
-                f"{catalogue.name}: signatures of {known.package}, not of {reader.package}"
-            )
+        known = opened(catalogue, SignatureCatalogue, reader.package)
         if release is not None and release not in known.releases:
             raise DataError(
                 f"{catalogue.name}: does not list release {release}", allowed=known.releases

@@ -9,6 +9,7 @@ import msgspec
 
 from d9m.about import SCHEMA_VERSION
 from d9m.kb.yaml_files import Fault
+from d9m.render.phrases import plural
 
 
 class FaultCounts(msgspec.Struct, frozen=True):
@@ -39,11 +40,7 @@ def as_text(faults: Sequence[Fault]) -> str:
 
 def _count(faults: Sequence[Fault]) -> str:
     files = len({each.file for each in faults})
-    return f"{_many(len(faults), 'fault')} in {_many(files, 'file')}" if faults else "no faults"
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return f"{plural(len(faults), 'fault')} in {plural(files, 'file')}" if faults else "no faults"
 
 
 def as_json(faults: Sequence[Fault]) -> str:

@@ -15,6 +15,7 @@ from d9m.kb.validate import Path
 from d9m.kb.yaml_files import Loaded
 from d9m.model import records
 from d9m.model.when import When
+from d9m.resolve import values
 
 
 def _turns(
@@ -108,11 +109,9 @@ def value_not_accepted(index: RecordIndex) -> Iterator[Finding]:
 
 
 def _is_accepted(setting: records.Setting, value: str) -> bool:
-    if not setting.takes_number(value):
-        return False
     if setting.value_type == "boolean" and value not in ("true", "false"):
         return False
-    return value not in setting.refuses and (not setting.accepts or value in setting.accepts)
+    return value not in setting.refuses and values.fault(setting, value) is None
 
 
 @rule(

@@ -96,7 +96,7 @@ def solution_span(index: RecordIndex) -> Iterator[Finding]:
 def _promises(
     track: Track, place: int, step: records.TimelineStep
 ) -> Iterator[tuple[Path, list[When], list[str]]]:
-    """A step's solutions and those of its exceptions, each with the condition it stands under."""
+    """Yield a step's solutions and those of its exceptions, each with its condition."""
     yield track.path(place), [], step.by
     for number, exception in enumerate(step.unless):
         yield track.path(place, "unless", number), [exception.when], exception.by

@@ -42,7 +42,7 @@ def machine(kb: KnowledgeBase, report: Report) -> list[str]:
         devices = [facts.get("device") for facts in report.frameworks.values()]
         found = list(dict.fromkeys(str(device) for device in devices if device))
     if report.device == "cpu" or not found:
-        found.append(f"{host.cpu}, {host.threads} core{'s' * (host.threads != 1)}")
+        found.append(f"{host.cpu}, {phrases.plural(host.threads, 'core')}")
     for name, version in host.packages.items():
         found.append(f"{phrases.title(kb, name)} {version}")
     return found
@@ -58,9 +58,7 @@ def extent(report: Report) -> str:
         return f"settings only · records of {report.d9m.kb_date}"
     arms = [probe.arms["default"] for probe in report.probes if "default" in probe.arms]
     most = max(arms, key=lambda arm: arm.repeats, default=None)
-    found = [
-        f"{len(report.probes)} probe{'s' * (len(report.probes) != 1)} on the {_device(report)}"
-    ]
+    found = [f"{phrases.plural(len(report.probes), 'probe')} on the {_device(report)}"]
     if most is not None and most.processes:
         where = "1 process" if most.processes == 1 else f"each of {most.processes} processes"
         found.append(f"{most.repeats // most.processes} repeats in {where}")

@@ -322,8 +322,10 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     open_ = [source for source in op.sources if source.outcome == op.outcome]
     yield from _assumptions(answer, filter(_is_exception, op.otherwise))
     if op.outcome == "solved" and _is_alone(answer):
-        causes = "; ".join(source.title for source in open_[:MOST_CAUSES])
-        yield f"{words.bad(open_[0].scope)} by default: {causes}"
+        good = op.default == "deterministic"
+        does = words.line("deterministic", open_[0].scope) if good else words.bad(open_[0].scope)
+        causes = ((good and source.note) or source.title for source in open_[:MOST_CAUSES])
+        yield f"{does} by default: {'; '.join(causes)}"
     if len(op.names) > 1 and op.outcome in WORSE:
         yield from (f"cause: {source.title}" for source in open_)
     yield from _deciding(open_)

@@ -127,8 +127,8 @@ def conflicts(page: Page, answer: Answer) -> None:
 
 
 def _choices(page: Page, conflict: Conflict, everything: bool) -> None:
-    for choice, cost in zip(conflict.choices, conflict.costs):
-        page.paragraph(choice, "      → ", "        ")
+    for way, cost in zip(conflict.choices, conflict.costs):
+        page.paragraph(way, "      → ", "        ")
         shown = cost if everything else cost.partition(". Cost: ")[0]
         page.paragraph(shown, "        ", style="dim")
 
@@ -222,14 +222,31 @@ def existing(page: Page, answer: Answer) -> None:
     absent = [name for name in advice.missing if name not in there]
     if absent:
         page.marked(Span("✗", "bad"), f"{'missing':<15}", ", ".join(absent))
-    for made in sorted(advice.existing, key=lambda made: list(_VERDICTS).index(made.status)):
+    judged = [made for made in advice.existing if made.status != "unknown"]
+    for made in sorted(judged, key=lambda made: list(_VERDICTS).index(made.status)):
         value = made.value if len(made.value) <= MOST_VALUE else f"{made.value[:MOST_VALUE]}…"
         sign, style, word = _VERDICTS[made.status]
         if made.name in advice.missing and made.status in ("needed", "harmless"):
             sign, style, word = "✗", "bad", "incomplete"
         page.marked(Span(sign, style), f"{word:<15}", f"{made.name}={value}")
         page.paragraph(f"{made.why}{_proof(made)}", " " * 19)
+    unknown = [made.name for made in advice.existing if made.status == "unknown"]
+    if unknown:
+        shown = unknown if answer.everything else _related(answer, unknown)[:MOST_UNKNOWN]
+        more = len(unknown) - len(shown)
+        names = phrases.join([*shown, *([f"{more} more (--all)"] if more else [])])
+        page.marked(Span("–", ""), f"{'no record':<15}", f"of {names}")
     page.gap()
+
+
+MOST_UNKNOWN = 6
+"""Names of variables without a record that an answer shows."""
+
+
+def _related(answer: Answer, names: Sequence[str]) -> list[str]:
+    """Return names in order, first those that begin with the first word of a known variable."""
+    known = {name.partition("_")[0] for name in answer.kb.settings if "_" in name}
+    return sorted(names, key=lambda name: "_" not in name or name.partition("_")[0] not in known)
 
 
 _VERDICTS: dict[str, tuple[str, Style, str]] = {

@@ -229,7 +229,7 @@ def _compared(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
 
 
 def _type(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
-    """What to type where the answer is not written out."""
+    """Write the command to type where the answer is not written out."""
     if explained.asked == "versions" and explained.subject is not None:
         for name in (*explained.subject.ops, *explained.subject.packages):
             page.paragraph(f"Every release: d9m show {shlex.quote(name)}", "", "  ")

@@ -179,6 +179,15 @@ def _texts(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
     page.gap()
 
 
+def _reading(page: Page, kb: KnowledgeBase, value: list[dict[str, Any]]) -> None:
+    """Other spellings of the values of a setting."""
+    for rule in value:
+        same = [f"{text or 'no value'} for {meant}" for text, meant in rule.get("same", {}).items()]
+        case = ["in any case"] if rule.get("ignores_case") else []
+        where = f" ({_condition(kb, rule['when'])})" if rule.get("when") else ""
+        page.paragraph(f"Spelled {', '.join([*same, *case]) or 'as above only'}{where}.", "", "  ")
+
+
 _FIELDS: dict[str, Field] = {
     "accepts": _sentence("Accepts {}.", "or"),
     "advice": _advice,
@@ -223,15 +232,17 @@ _FIELDS: dict[str, Field] = {
             "install": "Applies from the installation on.",
         }
     ),
+    "reading": _reading,
     "records": _sentence("Records: {}"),
     "references": _sentence("Threads: {}"),
-    "refuses": _sentence("These values have no effect: {}."),
+    "refuses": _sentence("Results differ between runs with {}."),
     "scope": _word(
         {
             "batch": "About batch invariance.",
             "hardware": "About the same results on different GPUs.",
         }
     ),
+    "separators": _sentence("Its words are divided by {}"),
     "sets": _setting_changes("Also sets"),
     "settings": _setting_changes("Set"),
     "sources": _sentence("Cause: d9m show {}"),

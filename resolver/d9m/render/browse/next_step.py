@@ -10,8 +10,8 @@ from d9m.render.page import Page
 
 
 def write(page: Page, kb: KnowledgeBase, explained: Explained) -> None:
-    """The command that finds it in a program of a framework; for a server or a library of its own,
-    what to compare by hand.
+    """Write the command that finds the cause in a program of a framework; for a server or a library
+    without a recorder, what to compare by hand.
     """
     named = set(explained.packages)
     if explained.subject is not None:

@@ -1,4 +1,4 @@
-"""What the records say of the ops and packages that a text names."""
+"""Write the answers about the ops and packages that a text names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_CAUSES = 2
 
 
 def write_verdict(page: Page, kb: KnowledgeBase, subject: Subject) -> None:
-    """What the ops of a message do in the release that was named; nothing where they are
+    """Write what the ops of a message do in the named release; nothing where they are
     deterministic.
     """
     answer = Answer(subject.advice, kb, of_message=True, width=page.width)
@@ -60,7 +60,7 @@ def write(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collection[
 
 
 def _verdict(kb: KnowledgeBase, subject: Subject, answer: Answer) -> str:
-    """What the records say of the ops, or of libraries, which no record calls deterministic."""
+    """Return the verdict on the ops, or on libraries, which no record calls deterministic."""
     if subject.ops or subject.advice.outcome not in REPEATS:
         return verdict.sentences(answer)
     titles = dict.fromkeys(phrases.title(kb, package) for package in subject.packages)

@@ -19,6 +19,13 @@ OURS = os.path.abspath(__file__)
 LIBRARY = os.path.dirname(os.__file__) + os.sep
 INSTALLED = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
+WORKERS = "multiprocessing.util"
+ENDED_BY_PARENT = "multiprocessing.popen_fork"
+"""Modules of Python by which workers end without `atexit`."""
+
+ABOUT_DETERMINISM = "determinis"
+"""In every warning that an op has no deterministic version."""
+
 
 def locate(dotted):
     """Return the object that holds the last part of a dotted name, and that part. No import."""
@@ -44,20 +51,38 @@ def read(dotted):
 
 def places(inside):
     """Return the nearest frame outside the changed package, and the nearest of the program."""
-    frame, found, folder = sys._getframe(1), [], os.getcwd() + os.sep
+    frame, found = sys._getframe(1), []
     while frame is not None:
         file = frame.f_code.co_filename
         is_python = file.startswith("<") or (file.startswith(LIBRARY) and not _installed(file))
         name = frame.f_globals.get("__name__") or ""
         is_inside = inside and name.split(".")[0] == inside
         if os.path.abspath(file) != OURS and not is_python and not is_inside:
-            short = file[len(folder) :] if file.startswith(folder) else file
             if not found or not _installed(file):
-                found.append([short, frame.f_lineno])
+                found.append([_short(file), frame.f_lineno])
             if not _installed(file):
                 break
         frame = frame.f_back
     return found[:2]
+
+
+def raised_at(trace):
+    """Return the last frame of the program in a traceback, else the first frame."""
+    found = []
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not found or not (_installed(file) or file.startswith((LIBRARY, "<"))):
+            found = [_short(file), trace.tb_lineno]
+        trace = trace.tb_next
+    return [found] if found else []
+
+
+def _short(file):
+    try:
+        folder = os.getcwd() + os.sep
+    except OSError:  # the folder was deleted
+        return file
+    return file[len(folder) :] if file.startswith(folder) else file
 
 
 def _installed(file):
@@ -92,16 +117,28 @@ class ProcessLog(object):
 
 
 class Hook(object):
-    """Settings of one process. `plan` has `statements`, `watched`, `variables`; see plan.py."""
+    """Settings of one process. `plan` has `statements`, `watched`, `variables`; see plan.py.
 
-    def __init__(self, plan, log):
-        self.plan, self.log = plan, log
-        self.expected, self.last, self.events = {}, {}, 0
+    With `watches` false, what it sets can be restored: nothing is wrapped.
+    """
+
+    def __init__(self, plan, log, watches=True):
+        self.plan, self.log, self.watches = plan, log, watches
+        self.expected, self.last, self.before, self.events = {}, {}, {}, 0
         named = [each["module"] for each in plan["statements"] + plan["watched"]]
-        self.waiting = set(named)
+        self.waiting = {WORKERS, ENDED_BY_PARENT}.union(named)
+        self.searched, self.ended_in = set(), None
 
     def begin(self):
-        self._watch_variables()
+        for name, rule in sorted(self.plan["variables"].items()):
+            value = os.environ.get(name)
+            if value != rule["expected"]:  # the command's: env NAME=value python
+                expected = suits(rule, value)
+                self.log(kind="changed", name=name, value=value, expected=expected, places=None)
+        if self.watches:
+            self._watch_variables()
+        if self.plan["collects"]:
+            self._collect_warnings()
         sys.meta_path.insert(0, self)
         for name in sorted(self.waiting):
             if name in sys.modules:
@@ -110,10 +147,17 @@ class Hook(object):
     # Imports: found by the other finders, seen when they end.
 
     def find_spec(self, name, path=None, target=None):
-        if name not in self.waiting:
+        if name not in self.waiting or name in self.searched:
             return None
-        for finder in list(sys.meta_path):
-            if finder is self or not hasattr(finder, "find_spec"):
+        self.searched.add(name)  # another finder that asks all finders asks this one, too
+        try:
+            return self._found(name, path, target)
+        finally:
+            self.searched.discard(name)
+
+    def _found(self, name, path, target):
+        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:
+            if not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None:
@@ -126,10 +170,7 @@ class Hook(object):
         execute = loader.exec_module
 
         def exec_module(module):
-            try:
-                del loader.exec_module
-            except AttributeError:
-                pass
+            vars(loader).pop("exec_module", None)
             execute(module)
             self.imported(name)
 
@@ -143,13 +184,32 @@ class Hook(object):
         if name not in self.waiting:
             return
         self.waiting.discard(name)
+        if name == WORKERS:
+            self._see_workers()
+            return
+        if name == ENDED_BY_PARENT:
+            self._see_ended_by_parent()
+            return
         self.log(kind="imported", module=name)
+        watched = [each for each in self.plan["watched"] if each["module"] == name]
+        self.before.update((each["name"], read(each["current"])) for each in watched)
         for each in self.plan["statements"]:
             if each["module"] == name:
                 self._run(each)
-        for each in self.plan["watched"]:
-            if each["module"] == name:
+        for each in watched:
+            self.last[each["name"]] = self.expected[each["name"]] = read(each["current"])
+            if self.watches:
                 self._watch(each)
+
+    def restore(self):
+        """Give settings the values that they had, an argument of a setting before the setting."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+        for each in sorted(self.plan["watched"], key=lambda each: "(" not in each["name"]):
+            value = self.before.get(each["name"])
+            if value is not None and each["restore"] and read(each["current"]) != value:
+                lines = each["restore"].format(value=repr(value))
+                self._run({"name": each["name"], "lines": [lines]})
 
     def _run(self, each):
         try:
@@ -160,8 +220,6 @@ class Hook(object):
             self.log(kind="failed", name=each["name"], why=text[:300])
 
     def _watch(self, each):
-        name = each["name"]
-        self.last[name] = self.expected[name] = read(each["current"])
         for setter in each["setters"]:
             self._wrap(setter, each)
         try:
@@ -200,6 +258,12 @@ class Hook(object):
 
     def look(self, each):
         """Note a value that has changed. A setter of one flag may change others, too."""
+        try:
+            self._look(each)
+        except Exception:  # the program goes on, whatever is wrong here
+            pass
+
+    def _look(self, each):
         for other in self.plan["watched"]:
             if other["module"] == each["module"] and other["name"] in self.last:
                 value = read(other["current"])
@@ -237,6 +301,59 @@ class Hook(object):
             note(name, before)
 
         kind.__setitem__, kind.__delitem__ = __setitem__, __delitem__  # pyright: ignore
+
+    # Warnings.
+
+    def _collect_warnings(self):
+        import warnings
+
+        show, log = warnings.showwarning, self.log
+
+        def showwarning(message, category, filename, lineno, file=None, line=None):
+            if ABOUT_DETERMINISM in str(message).lower():
+                log(kind="warned", why=str(message)[:1000], places=places(None))
+            else:
+                show(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = showwarning
+
+    # Ends.
+
+    def _see_workers(self):
+        """A forked worker ends by os._exit, after it has run what it was told to."""
+        util = sys.modules[WORKERS]
+
+        def began(_hook):
+            util.Finalize(None, self.ended, exitpriority=-100)
+
+        util.register_after_fork(self, began)
+
+    def _see_ended_by_parent(self):
+        """A pool ends its workers by a signal: that is no fault."""
+        kind = sys.modules[ENDED_BY_PARENT].Popen
+
+        def seen(original):
+            def end(popen):
+                self.log(kind="terminated", process=popen.pid)
+                return original(popen)
+
+            return end
+
+        for name in ("terminate", "kill"):
+            if hasattr(kind, name):
+                setattr(kind, name, seen(getattr(kind, name)))
+
+    def ended(self):
+        if self.ended_in == os.getpid():
+            return
+        self.ended_in = os.getpid()
+        fault = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        error, at = None, []
+        if isinstance(fault, Exception):
+            error = "{}: {}".format(type(fault).__name__, fault)[:1000]
+            at = raised_at(fault.__traceback__)
+        imports = [name for name in self.plan["imports"] if name in sys.modules]
+        self.log(kind="end", imports=imports, values=self.values(), error=error, places=at)
 
     def values(self):
         """Return what differs now from what was set: flags by name."""
@@ -277,15 +394,7 @@ def begin(folder):
     log()
     hook = Hook(plan, log)
 
-    def ended():
-        fault = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
-        error = None
-        if isinstance(fault, Exception):
-            error = "{}: {}".format(type(fault).__name__, fault)[:1000]
-        imports = [name for name in plan["imports"] if name in sys.modules]
-        log(kind="end", imports=imports, values=hook.values(), error=error)
-
-    atexit.register(ended)
+    atexit.register(hook.ended)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=log)
     hook.begin()

@@ -138,7 +138,7 @@ class CardLines:
 
     @functools.cached_property
     def _answers(self) -> list[tuple[str, WrittenCall, OpAnswer]]:
-        """What the records say of the ops that the files of the program call."""
+        """Return the answers for the ops that the files of the program call."""
         kinds = self._project.kb.packages
         names = (name for name, _version in self._stack.packages)
         home = next((name for name in names if kinds[name].kind == "framework"), "")
@@ -148,8 +148,8 @@ class CardLines:
                 found.append((path, call, answer))
         return found
 
-    def _generators(self) -> tuple[Generator, ...]:
-        return self._project.knowledge.generators()
+    def _generators(self) -> list[Generator]:
+        return self._project.knowledge.generators
 
     # --- lines of settings ---------------------------------------------------------------
 
@@ -313,7 +313,7 @@ class CardLines:
     # --- workers, collectives, ops ---------------------------------------------------------
 
     def _workers(self) -> Iterator[CardCheck]:
-        """Loaders with processes of their own, which need a generator and a function for seeds."""
+        """Yield loaders with worker processes, which need a generator and a function for seeds."""
         open_: list[tuple[LoaderCall, str]] = []
         good: list[LoaderCall] = []
         for one in loadings(self._project, self._program):

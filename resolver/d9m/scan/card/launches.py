@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.scan.card.made import Made
-from d9m.scan.facts import WITHOUT_EFFECT, FileFacts, Launch
+from d9m.scan.facts import WITHOUT_EFFECT, Launch
+from d9m.scan.project.job_variables import given
+from d9m.scan.project.made import Made
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 
-NOT_PASSED_ON = "but the command does not pass it on"
 NOT_EVERYWHERE = "not in every job that starts it"
 
 
@@ -46,7 +46,7 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
     """Yield where job files set a variable for the program."""
     found: list[Made] = []
     for each in started:
-        made = _given(project.files[each.path], each.launch, name)
+        made = given(project, project.files[each.path], each.launch, name)
         if made is not None:
             found.append(made)
     for made in found:
@@ -54,7 +54,9 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
             yield made
         else:
             yield msgspec.structs.replace(made, doubt=NOT_EVERYWHERE)
-    used = {each.path for each in started}
+    jobs = [project.files[each.path] for each in started]
+    used = {job.path for job in jobs}
+    used.update(facts.path for job in jobs for _line, _name, facts in project.sourced(job) if facts)
     for path, facts in project.files.items():
         if path in used or facts.kind in ("python", "notebook", "about") or path.startswith("."):
             continue
@@ -62,30 +64,3 @@ def set_by_jobs(project: Project, started: Sequence[ProgramStart], name: str) ->
             if write.name == name and write.how not in (*WITHOUT_EFFECT, "unset"):
                 doubt = "no job here shows that the program runs with it"
                 yield Made(write.value, path, write.place.line, doubt)
-
-
-def _given(job: FileFacts, launch: Launch, name: str) -> Made | None:
-    """Return the value that a command gets from its file or of its own; None for none."""
-    line = launch.place.line
-    lost = launch.drops is not None and name.startswith(launch.drops)
-    if name in launch.variables:
-        doubt = NOT_PASSED_ON if lost and launch.drops else ""
-        return Made(launch.variables[name], job.path, line, doubt)
-    in_order = job.kind not in ("docker", "yaml")
-    lines = {each.place.line for each in job.launches}
-    found: list[Made] = []
-    for write in job.variables:
-        if write.name != name or write.how in WITHOUT_EFFECT:
-            continue
-        of_command = write.how in ("command", "job") and job.kind in ("shell", "other")
-        if (in_order and write.place.line > line) or (of_command and write.place.line in lines):
-            continue
-        if write.how == "unset":
-            found.clear()
-            continue
-        doubt = "only under a condition or in a subshell" if write.arms else ""
-        doubt = NOT_PASSED_ON if lost else doubt
-        found.append(Made(write.value, job.path, write.place.line, doubt))
-    if job.kind == "yaml" and (len(job.launches) > 1 or len(found) > 1):
-        found = [msgspec.structs.replace(each, doubt="in a part of the file") for each in found]
-    return found[-1] if found else None

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from d9m.kb.store import KnowledgeBase
 from d9m.model.settings import Step
 from d9m.model.signatures import arguments
+from d9m.resolve import values
 from d9m.scan.card.certain import CertainCode
 from d9m.scan.card.launches import NOT_EVERYWHERE, ProgramStart, set_by_jobs
-from d9m.scan.card.made import Made
 from d9m.scan.card_line import WORST_FIRST, Status
 from d9m.scan.facts import BY_PROCESS
 from d9m.scan.project.effects import Effect
+from d9m.scan.project.made import Made
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack
@@ -39,7 +41,7 @@ class SettingState(msgspec.Struct, frozen=True):
 
 
 class ProgramSettings:
-    """What the code and the jobs of one program set."""
+    """The settings of the code and the jobs of one program."""
 
     def __init__(
         self,
@@ -71,7 +73,7 @@ class ProgramSettings:
         good: list[Made] = []
         bad: list[Made] = []
         for made in self.made(step.name):
-            is_good = fits(step, made)
+            is_good = fits(self._project.kb, step, made)
             if is_good and (made.path, made.line) in self._faults:
                 made = msgspec.structs.replace(made, doubt="with the error below")
             made = msgspec.structs.replace(made, doubt=_doubt_of_value(step, made))
@@ -94,7 +96,12 @@ class ProgramSettings:
             return SettingState("unknown")
         if setting is not None and setting.default is not None and setting.default == step.value:
             return SettingState("ok")
-        return SettingState("missing")
+        return SettingState("missing", next(self._too_late(step.name), None))
+
+    def _too_late(self, name: str) -> Iterator[Made]:
+        """Yield where code sets a variable that is read only when a process starts."""
+        for effect in self._effects.get(name, ()):
+            yield msgspec.structs.replace(self._made(effect), doubt="is set too late")
 
     def made(self, name: str) -> Iterator[Made]:
         """Yield where a setting is made, by code first."""
@@ -193,7 +200,7 @@ def _doubt_of_value(step: Step, made: Made) -> str:
     return "" if is_known else "with a value that the text does not show"
 
 
-def fits(step: Step, made: Made) -> bool:
+def fits(kb: KnowledgeBase, step: Step, made: Made) -> bool:
     """Whether a value is what is advised, or may be."""
     if step.kind in ("unset", "avoid"):
         return False
@@ -205,7 +212,7 @@ def fits(step: Step, made: Made) -> bool:
         return step.any_value
     value = made.value if made.is_text else made.value.strip("'\"")
     is_name = not made.is_text and not _LITERAL.fullmatch(made.value) and value != "None"
-    return step.satisfied_by(value) or (is_name and value not in ("False", "True"))
+    return values.suits(kb, step, value) or (is_name and value not in ("False", "True"))
 
 
 def in_order(states: Mapping[str, SettingState]) -> Status:

@@ -127,10 +127,19 @@ _FOLDER = re.compile(r"(?:\$\(.*\)|`.*`|\$\{.*\}|\$\w+)/")
 """A folder that only the shell knows: ``$(dirname $0)/``."""
 
 
+def script_path(word: str) -> str:
+    """Return the path of a script without the folder that only the shell knows.
+
+    >>> script_path("$(dirname $0)/env.sh"), script_path("./train.py")
+    ('env.sh', 'train.py')
+    """
+    return re.sub(r"^(?:\.\.?/)+", "", _FOLDER.sub("", word))
+
+
 def _program(
     words: Sequence[str], at: int, module: str, variables: Mapping[str, str | None], place: Spot
 ) -> Launch:
-    path = "" if module else _FOLDER.sub("", words[at]).removeprefix("./")
+    path = "" if module else script_path(words[at])
     names = [word.rpartition("/")[2] for word in words[:at]]
     launcher = next((name for name in names if name in _PARALLEL), "")
     return Launch(

@@ -1,4 +1,4 @@
-"""Makefiles: what they export, and their recipes, of which each line has a shell of its own."""
+"""Read makefiles: their exports, and their recipes, of which each line has its own shell."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from d9m.scan.facts import FileFacts, FileKind
@@ -27,6 +28,8 @@ LONGEST_LINE = 20_000
 
 def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
     """The facts of a job file; None for a file that is none."""
+    if kind == "packages" and re.search(r"^variables:", text, re.MULTILINE):  # conda
+        kind = "yaml"
     if kind not in _READERS:
         return None
     reader, facts_kind = _READERS[kind]
@@ -39,6 +42,7 @@ def read_job(path: str, kind: Kind, text: str) -> FileFacts | None:
         kind=facts_kind,
         variables=job.variables,
         launches=job.launches,
+        sourced=job.sourced,
         named=dotted_values(text) if kind == "yaml" else (),
         seed_line=seed_line(text) if kind == "yaml" else 0,
     )

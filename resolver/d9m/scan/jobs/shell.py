@@ -16,7 +16,7 @@ from d9m.scan.jobs.words import Word, commands
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?=)")
 _DEFAULT = r"(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*"
-"""What stands after ``:-``, with expansions in it two deep; of a deeper one no value is read."""
+"""The text after ``:-``, with expansions nested two levels; of a deeper one no value is read."""
 _DECLARATIONS = frozenset({"export", "declare", "typeset", "readonly", "local"})
 _LEADING = frozenset(
     {
@@ -31,20 +31,23 @@ _OPENS, _CLOSES = ("if", "case"), ("fi", "esac")
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What a job file sets and starts, in the order of its lines."""
+    """The settings and launches of a job file, in the order of its lines."""
 
     variables: tuple[EnvironmentWrite, ...] = ()
     launches: tuple[Launch, ...] = ()
+    sourced: tuple[tuple[str, int], ...] = ()
 
 
 def joined(jobs: Sequence[Job]) -> Job:
     """Several parts of one file as one."""
     variables: list[EnvironmentWrite] = []
     launches: list[Launch] = []
+    sourced: list[tuple[str, int]] = []
     for job in jobs:
         variables += job.variables
         launches += job.launches
-    return Job(tuple(variables), tuple(launches))
+        sourced += job.sourced
+    return Job(tuple(variables), tuple(launches), tuple(sourced))
 
 
 def read_shell(text: str, first_line: int = 1, first_column: int = 1) -> Job:
@@ -60,7 +63,8 @@ def read_shell(text: str, first_line: int = 1, first_column: int = 1) -> Job:
     for launch in job.launches:
         known = launch.ranks or launch.launcher != "srun"
         launches.append(launch if known else msgspec.structs.replace(launch, ranks=ranks))
-    return Job((*_slurm_options(text, first_line), *job.variables), tuple(launches))
+    variables = (*_slurm_options(text, first_line), *job.variables)
+    return Job(variables, tuple(launches), job.sourced)
 
 
 _FUNCTION = re.compile(r"^[ \t]*(?:function[ \t]+)?([\w-]+)[ \t]*\([ \t]*\)\s*\{", re.MULTILINE)
@@ -128,6 +132,7 @@ class _Script:
         """Whether the shell of the present command ends with it."""
         self._variables: list[EnvironmentWrite] = []
         self._launches: list[Launch] = []
+        self._sourced: list[tuple[str, int]] = []
         self._exported: set[str] = set()
         self._used: set[str] = set()
         self._exports_all = False
@@ -135,14 +140,14 @@ class _Script:
         """How many ``if`` and ``case`` are open."""
 
     def job(self) -> Job:
-        """What was read; an assignment that a later line exports is an export."""
+        """Return the job; an assignment that a later line exports is an export."""
         found: list[EnvironmentWrite] = []
         for variable in self._variables:
             if variable.how == "unexported" and variable.name in self._exported:
                 variable = msgspec.structs.replace(variable, how="exported")
             if variable.how != "unexported" or variable.name not in self._used:
                 found.append(variable)
-        return Job(tuple(found), tuple(self._launches))
+        return Job(tuple(found), tuple(self._launches), tuple(self._sourced))
 
     def read(self, command: list[Word]) -> None:
         self._is_apart = command[0].in_subshell
@@ -167,6 +172,8 @@ class _Script:
             self._declare(name, rest[1:])
         elif name == "set":
             self._set(rest[1:])
+        elif name in ("source", ".") and len(rest) > 1:
+            self._sourced.append((rest[1].text, rest[1].line))
         elif name == "setenv" and len(rest) == 3:
             value = rest[2].text if rest[2].is_known else None
             self._write(_place(rest[1:]), rest[1].text, value, "exported")
@@ -194,7 +201,7 @@ class _Script:
                 self._exported.add(word.text)
 
     def _run(self, assignments: list[Word], rest: list[Word]) -> None:
-        """A command with the variables of its own, before it or in options of its launcher."""
+        """Read a command with its own variables, before it or in options of its launcher."""
         before = len(self._variables)
         for word in assignments:
             self._assign(word, "command")

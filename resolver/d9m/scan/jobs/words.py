@@ -46,7 +46,9 @@ class Word(msgspec.Struct, frozen=True):
         return "$" not in read_by_shell and "`" not in read_by_shell
 
     def spot(self, start: int = 0, end: int | None = None) -> Spot:
-        """Where a part of its raw text stands. A word that goes over several lines is a point."""
+        """Return the place of a part of its raw text. A word that goes over several lines is a
+        point.
+        """
         end = len(self.raw) if end is None else end
         if "\n" in self.raw:
             return Spot(self.line, self.column, self.line, self.column)

@@ -19,8 +19,13 @@ _KEY = re.compile(
 _PAIR = re.compile(
     r"(?P<quote>[\"']?)(?P<name>[A-Za-z_]\w*)=(?P<value>.*?)(?P=quote)(?:(?<! ) +#.*)?"
 )
+_FLOW = re.compile(
+    r"[{,][ ]*(?:name:[ ]*)?[\"']?(?P<name>[A-Z]\w+)[\"']?(?:[ ]*:|,[ ]*value:)[ ]*"
+    r"(?P<value>\"[^\"]*\"|'[^']*'|[^,}]*)"
+)
+"""A variable between braces: ``{NAME: value}``, ``{name: NAME, value: value}``."""
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PYTHONHASHSEED")
-"""What is taken for a variable of the environment wherever it stands."""
+"""A name that is taken for an environment variable anywhere."""
 
 _SCRIPT = frozenset(
     {
@@ -69,7 +74,7 @@ def seed_line(text: str) -> int:
 
 
 def read_yaml(text: str) -> Job:
-    """What a file of pairs, lists and scripts sets and starts, line by line."""
+    """Read the settings and launches of a file of pairs, lists and scripts, line by line."""
     return _Yaml(text).read()
 
 
@@ -95,6 +100,7 @@ class _Yaml:
         return Job(
             tuple(sorted(read.variables, key=lambda variable: variable.place)),
             tuple(sorted(read.launches, key=lambda launch: launch.place)),
+            read.sourced,
         )
 
     def _read_line(self, at: int) -> int:
@@ -123,7 +129,9 @@ class _Yaml:
     def _pair(self, at: int, column: int, key: re.Match[str]) -> None:
         name, value = key["name"], key["value"] or ""
         plain, start = _plain(value), column + key.start("value")
-        if name in ("name", "key") and _VARIABLE.fullmatch(plain):
+        if value.startswith("{"):
+            self._flow(at, column + key.start("value"), value)
+        elif name in ("name", "key") and _VARIABLE.fullmatch(plain):
             self._named = (at, start, plain)
         elif name == "value" and self._named is not None:
             self._write(*self._named, value)
@@ -139,6 +147,8 @@ class _Yaml:
 
     def _item(self, at: int, column: int, text: str) -> None:
         """An item of a list: ``NAME=value``, a line of a script, a word of a command."""
+        if text.startswith("{"):
+            return self._flow(at, column, text)
         pair = _PAIR.fullmatch(text)
         if pair is not None and _VARIABLE.fullmatch(pair["name"]) and " " not in pair["value"]:
             value = pair["value"] if self._key in _SCRIPT else repr(pair["value"])
@@ -150,6 +160,11 @@ class _Yaml:
             else:
                 self._words_line = self._words_line if self._words else at + 1
                 self._words.append(plain)
+
+    def _flow(self, at: int, column: int, text: str) -> None:
+        for pair in _FLOW.finditer(text):
+            if _VARIABLE.fullmatch(pair["name"]):
+                self._write(at, column + pair.start("name"), pair["name"], pair["value"])
 
     def _block(self, at: int, column: int) -> int:
         """A text of several lines: a script, if its key or its words say so."""

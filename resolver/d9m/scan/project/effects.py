@@ -25,7 +25,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     place: Spot
     by: str
-    """What makes it, as written."""
+    """The code that makes it, as written."""
     package: str | None = None
     """Package of the helper that makes it, if one does."""
     when: tuple[Condition, ...] = ()
@@ -49,7 +49,7 @@ def written(call: WrittenCall, name: str) -> str:
 
 
 def effects(questions: Questions, vocabulary: Vocabulary, facts: FileFacts) -> Iterator[Effect]:
-    """What a file sets, in the order of the text, but for variables, which come last."""
+    """Yield the settings of a file in the order of the text, except variables, which come last."""
     for assignment in facts.assignments:
         yield Effect(
             setting=vocabulary.statements[assignment.name],

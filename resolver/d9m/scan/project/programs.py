@@ -4,21 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-import msgspec
-
-from d9m.scan.facts import WITHOUT_EFFECT, FileFacts, Launch, WrittenCall
-from d9m.scan.finding import Spot
+from d9m.scan.facts import FileFacts, Launch, WrittenCall
 from d9m.scan.project.effects import Effect
 from d9m.scan.project.modules import Modules
 from d9m.scan.vocabulary import Vocabulary
-
-
-class GivenValue(msgspec.Struct, frozen=True):
-    """The value of a variable that a job file gives to a program."""
-
-    path: str
-    place: Spot
-    value: str
 
 
 class Program:
@@ -51,26 +40,6 @@ class Program:
             return True
         name = facts.scopes[scope].name.rpartition(".")[2]
         return any(called == name for each in self.files.values() for _at, called in each.called)
-
-
-def given(facts: FileFacts, launch: Launch) -> dict[str, GivenValue]:
-    """Return what a launch gets from its job file: variables set before it, then its own."""
-    found: dict[str, GivenValue] = {}
-    for write in facts.variables:
-        if write.place.line > launch.place.line or write.how in WITHOUT_EFFECT:
-            continue
-        if write.how == "unset" or write.value is None or write.arms:
-            found.pop(write.name, None)
-        else:
-            found[write.name] = GivenValue(facts.path, write.place, write.value)
-    if launch.drops is not None:
-        found = {name: each for name, each in found.items() if not name.startswith(launch.drops)}
-    for name, value in launch.variables.items():
-        if value is None:
-            found.pop(name, None)
-        else:
-            found[name] = GivenValue(facts.path, launch.place, value)
-    return found
 
 
 def find_programs(

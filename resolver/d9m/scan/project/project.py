@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Literal, TypeAlias
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.records import Setting
 from d9m.scan.facts import WITHOUT_EFFECT, EnvironmentWrite, FileFacts
+from d9m.scan.jobs.launch import script_path
 from d9m.scan.notebooks import cell_of
 from d9m.scan.project.effects import Effect, effects
 from d9m.scan.project.knowledge import Knowledge
@@ -18,7 +19,8 @@ from d9m.scan.project.questions import PackageStack, Questions
 from d9m.scan.surroundings.surrounding import ScanEnvironment
 from d9m.scan.vocabulary import Vocabulary
 
-Goal: TypeAlias = Literal["auto", "seeded", "repeatable"]
+_OUTSIDE = re.compile(r"[~/]|.*\$(?:\w|\{\w+\})|(?:.*/)?(?:de)?activate$")
+"""A script that is sourced and need not be part of the project."""
 
 _OFF = ("false", "0", "none")
 
@@ -31,14 +33,12 @@ class Project:
         kb: KnowledgeBase,
         files: Sequence[FileFacts],
         surroundings: Mapping[str, ScanEnvironment],
-        goal: Goal = "auto",
         entry_points: Sequence[str] = (),
     ) -> None:
         self.kb = kb
         self.files = {facts.path: facts for facts in sorted(files, key=lambda facts: facts.path)}
-        self.goal: Goal = goal
         self.entry_points = tuple(entry_points)
-        self.knowledge = Knowledge(kb)
+        self.knowledge = kb.once("scan", lambda: Knowledge(kb))
         self.questions = Questions(kb)
         self.vocabulary = Vocabulary(kb)
         self._surroundings = surroundings
@@ -97,6 +97,17 @@ class Project:
                 todo += launched_files({path: facts}, self.python, self._modules)
         return frozenset(found)
 
+    def sourced(self, job: FileFacts) -> Iterator[tuple[int, str, FileFacts | None]]:
+        """Yield the scripts of the project that a job sources: line, name and facts; None for one
+        that was not read.
+        """
+        for word, line in job.sourced:
+            name = script_path(word)
+            found = [each for path, each in self.files.items() if f"/{path}".endswith(f"/{name}")]
+            yield from ((line, name, each) for each in found)
+            if not found and not _OUTSIDE.match(word):
+                yield line, name, None
+
     def line(self, path: str, number: int) -> str:
         """A line of a file as its reader counts it: in a notebook, in its cell."""
         facts = self.files.get(path)
@@ -119,7 +130,7 @@ class Project:
         return self._surroundings.values()
 
     def around(self, path: str) -> ScanEnvironment:
-        """What holds for a file: what the nearest folder above it states."""
+        """Return the environment of a file: the statements of the nearest folder above it."""
         folder = path
         while folder:
             folder = folder.rpartition("/")[0]
@@ -200,7 +211,7 @@ class Project:
         )
 
     def _may_train(self, package: str) -> bool:
-        """Whether a package is a framework, or has calls of its own that compute gradients."""
+        """Whether a package is a framework, or has calls that compute gradients."""
         own = (marks for marks in self.kb.code.values() if marks.package == package)
         return self.kb.packages[package].kind == "framework" or any(one.trains for one in own)
 
@@ -214,12 +225,12 @@ class Project:
 
     def turns_on(self, setting: str, value: str | None) -> bool:
         """Whether a setting is a deterministic switch, and a value turns it on."""
-        switch = self.knowledge.switches().get(setting)
+        switch = self.knowledge.switches.get(setting)
         if switch is None:
             return False
         if self.kb.settings[setting].kind != "env":
             return (value or "").lower() not in _OFF
-        wanted = next(turn.to for turn in switch[1].settings if turn.set == setting)
+        wanted = next(turn.to for turn in switch.settings if turn.set == setting)
         return any(flag in (value or "").lower().split() for flag in wanted)
 
     # --- variables ---------------------------------------------------------------------

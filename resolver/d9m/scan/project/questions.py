@@ -1,4 +1,4 @@
-"""What the records say of a call or a setting in an environment; every answer is kept."""
+"""Ask the records about a call or a setting in an environment; every answer is kept."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class Questions:
     # --- settings ----------------------------------------------------------------------
 
     def judged(self, stack: PackageStack, name: str, value: str) -> tuple[Existing, ...]:
-        """What the records say of a setting that is already made; nothing where it cannot be
-        asked.
+        """Return the verdicts on a setting that is already made; none where the question is not
+        possible.
         """
         key = (stack, name, value)
         if key not in self._judged:

@@ -1,4 +1,4 @@
-"""What an expression says, without what is around it."""
+"""Read an expression without its context."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def last_name(func: ast.expr) -> str:
 
 
 def callee(node: ast.expr) -> ast.expr:
-    """What a decorator or context names, called or not."""
+    """Return the callable of a decorator or context, called or not."""
     return node.func if isinstance(node, ast.Call) else node
 
 
@@ -133,7 +133,7 @@ _LOOK_UPS = {"get": 1, "pop": 1, "getenv": 1, "getattr": 2}
 
 
 def looked_up_else(node: ast.AST) -> ast.expr | None:
-    """What a look-up gives where it finds nothing: ``options.get("seed", time())``."""
+    """Return the fallback of a look-up: ``options.get("seed", time())``."""
     if not isinstance(node, ast.Call):
         return None
     place = _LOOK_UPS.get(last_name(node.func))

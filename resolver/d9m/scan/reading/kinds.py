@@ -1,4 +1,4 @@
-"""What a value is, as far as one function shows: a tensor, or a tensor of integers."""
+"""Infer the kind of a value from one function: a tensor, or a tensor of integers."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Kinds:
         return name is not None and name in self._vocabulary.marks("layers")
 
     def _typed(self, node: ast.Call) -> str:
-        """What ``dtype=`` or a dtype among the arguments says."""
+        """Return the kind that ``dtype=`` or a dtype among the arguments says."""
         given = [part.value for part in node.keywords if part.arg == "dtype"] + node.args
         for part in given:
             if isinstance(part, ast.Attribute) and part.attr in self._whole | self._other:

@@ -38,7 +38,7 @@ class Bound(msgspec.Struct, frozen=True):
 
 
 class _Together(msgspec.Struct, frozen=True):
-    """What several bindings of one name mean together."""
+    """The joint meaning of several bindings of one name."""
 
     known: list[Bound]
     """In the order of the file."""
@@ -88,7 +88,7 @@ class Names:
         return found
 
     def bindings(self, scope: int, name: str) -> tuple[Sequence[Bound], bool]:
-        """What gives a name its meaning in a scope, and whether that scope itself does."""
+        """Return the bindings of a name in a scope, and whether they are in that scope."""
         start = scope
         while scope >= 0:
             bound = self.tables[scope].get(name)
@@ -124,7 +124,7 @@ class Names:
         return None
 
     def _chosen(self, bound: Sequence[Bound], same: bool, line: int) -> str | None:
-        """What several bindings mean together."""
+        """Return the joint meaning of several bindings."""
         together = self._together.get(id(bound)) or self._all_meanings(bound)
         known = together.known
         if len(together.meanings) == 1:
@@ -135,7 +135,9 @@ class Names:
         return together.imported
 
     def _all_meanings(self, bound: Sequence[Bound]) -> _Together:
-        """What bindings mean, worked out once: a file may bind a name thousands of times."""
+        """Return the meaning of bindings, worked out once: a file may bind a name thousands of
+        times.
+        """
         known = [one for one in bound if not one.neutral] or list(bound)
         first = known[0].name
         imported = all(one.name for one in known) and not first.startswith(LOCAL)
@@ -146,11 +148,11 @@ class Names:
         return found
 
     def _meaning(self, bound: Bound) -> str | None:
-        """Of an alias, what its value means where it stands."""
+        """Return the meaning of an alias: that of its value, at its place."""
         if bound.name or not isinstance(bound.value, ast.Name | ast.Attribute | ast.Call):
             return bound.name or None
         if id(bound) not in self._meant:
-            self._meant[id(bound)] = None  # an alias of itself means nothing
+            self._meant[id(bound)] = None  # a cyclic alias means nothing
             self._in_work.add(id(bound))
             self._meant[id(bound)] = self.resolve(bound.scope, bound.value, bound.line)
             self._in_work.remove(id(bound))
@@ -267,7 +269,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _targets(statement: ast.stmt) -> list[ast.AST]:
-    """What a compound statement binds itself."""
+    """Return the targets that a compound statement binds."""
     if isinstance(statement, ast.For | ast.AsyncFor):
         return [statement.target]
     if isinstance(statement, ast.With | ast.AsyncWith):
@@ -276,7 +278,7 @@ def _targets(statement: ast.stmt) -> list[ast.AST]:
 
 
 def bind_parameters(arguments: ast.arguments, table: dict[str, list[Bound]], line: int) -> None:
-    """Parameters mean something of their own."""
+    """Bind parameters, which hide outer names."""
     for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
         table[part.arg] = [Bound(line, annotation=part.annotation)]
     for part in (arguments.vararg, arguments.kwarg):

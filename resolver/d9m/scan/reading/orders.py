@@ -24,7 +24,7 @@ _SET_OPERATORS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.Sub)
 _LISTS = ("list", "tuple", "enumerate", "iter", "next", "map", "zip", "array", "join", "fromkeys")
 """Calls, by their last name, that take the elements of a set one after the other."""
 _TRIPLES, _TRIPLE = "triples", "triple"
-"""What a walk over folders gives, and one of them: its root has its place."""
+"""The elements of a walk over folders, and one of them: its root has its place."""
 _NUMBERS = ("range", "len", "int", "ord", "round")
 
 
@@ -53,7 +53,7 @@ class Onward(msgspec.Struct):
 
 
 Step: TypeAlias = ast.AST | Onward | None
-"""What uses an order, or what to follow; None where nothing uses it."""
+"""The node that uses an order, or a place to follow; None where nothing uses it."""
 
 
 class Orders:
@@ -150,7 +150,7 @@ class Orders:
         return tuple(sorted(found, key=lambda order: order.place))
 
     def _use(self, node: ast.AST, way: _Way) -> ast.AST | None:
-        """What uses the order of an expression; None where nothing in its function does."""
+        """Return the node that uses the order of an expression; None where no node does."""
         while way.depth < _DEEPEST:
             way.depth += 1
             parent = self._parents.get(node)
@@ -239,7 +239,7 @@ class Orders:
         return self._by_name(name, statement, way) if name is not None else None
 
     def _by_name(self, name: str, statement: ast.stmt, way: _Way) -> ast.AST | None:
-        """What uses a name later in its function, unless that sorts it."""
+        """Return the node that uses a name later in its function, unless that sorts it."""
         function = self._function(statement)
         end = statement.end_lineno or statement.lineno
         reads: list[ast.expr] = []
@@ -255,7 +255,7 @@ class Orders:
         return next((use for use in uses if use is not None), None)
 
     def by_loop(self, loop: ast.For | ast.AsyncFor, node: ast.AST, way: _Way) -> Step:
-        """What a loop keeps of its elements, in their order."""
+        """Follow the elements that a loop keeps, in their order."""
         if node is not loop.iter or (way.walk and self._sorts_walk(loop)):
             return None
         filling = copy.copy(way)

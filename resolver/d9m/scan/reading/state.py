@@ -28,7 +28,7 @@ class ReadingState:
         self.in_loop = False
         self.in_main = False
         self.shadows: tuple[frozenset[str], ...] = ()
-        """Names of comprehensions and lambdas around, which mean something of their own."""
+        """Names of enclosing comprehensions and lambdas, which hide outer names."""
 
     @contextlib.contextmanager
     def within(self, **changes: object) -> Generator[None, None, None]:
@@ -51,7 +51,7 @@ class ReadingState:
         return self.names.resolve(self.scope, node, node.lineno)
 
     def only_value(self, node: ast.expr) -> ast.expr | None:
-        """What the only assignment to a name in this function gives it."""
+        """Return the value of the only assignment to a name in this function."""
         if not isinstance(node, ast.Name):
             return None
         bound, here = self.names.bindings(self.scope, node.id)

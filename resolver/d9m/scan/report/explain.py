@@ -1,4 +1,4 @@
-"""What a rule of the scan wants, and why: at a terminal, and as the page of the site."""
+"""Explain a rule of the scan: at a terminal, and as the page of the site."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def as_markdown(rule: ScanRule) -> str:
 
 
 def _prose(text: str) -> str:
-    """A text as Markdown: what stands between backticks is code, and no sign makes HTML."""
+    """Return a text as Markdown: text between backticks is code, and no sign makes HTML."""
     parts = text.split("`")
     parts[::2] = [part.replace("&", "&amp;").replace("<", "&lt;") for part in parts[::2]]
     return "`".join(parts)

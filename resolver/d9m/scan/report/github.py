@@ -30,7 +30,7 @@ def render(report: ScanReport) -> str:
         shown[level] += 1
         if shown[level] <= MOST:
             lines.append(f"::{level} {rest}")
-    for sentence in words.unknown_releases(report):
+    for sentence in report.unknown_releases:
         lines.append(f"::error ::{_data(sentence)}")
     if report.did_nothing:
         lines.append(f"::error ::{_data(report.nothing)}")

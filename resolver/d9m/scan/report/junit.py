@@ -34,7 +34,7 @@ def render(report: ScanReport) -> str:
         case = suite.case(path, f"unreadable {path}", file=path)
         outcome = error if file.needed else skip
         outcome(case, words.unread_sentence(file))
-    for sentence in words.unknown_releases(report):
+    for sentence in report.unknown_releases:
         error(suite.case("d9m scan", "known releases"), sentence)
     if report.nothing:
         case = suite.case("d9m scan", "anything to scan")

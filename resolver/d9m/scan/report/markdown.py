@@ -21,7 +21,7 @@ def render(report: ScanReport) -> str:
     unread = [f"- {_path(file.path)}: {_plain(file.why)}" for file in report.files.unreadable]
     if unread:
         parts.append("Files that could not be read:\n\n" + "\n".join(unread))
-    parts += map(_plain, words.unknown_releases(report))
+    parts += map(_plain, report.unknown_releases)
     parts.append(_plain(words.hidden_line(report)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -48,7 +48,7 @@ def _path(path: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text that Markdown shows as it is."""
+    """Escape a text so that Markdown shows it unchanged."""
     escaped = words.one_line(text).replace("\\", "\\\\").replace("&", "&amp;").replace("<", "&lt;")
     for sign in "`*_[]|#":
         escaped = escaped.replace(sign, f"\\{sign}")

@@ -43,7 +43,7 @@ def render(outcome: ScanOutcome) -> str:
     }
     unread = report.files.unreadable
     notes: list[dict[str, Any]] = list(map(_note, unread))
-    for sentence in words.unknown_releases(report):
+    for sentence in report.unknown_releases:
         notes.append({"level": "error", "message": {"text": sentence}})
     if report.nothing:
         level = "error" if report.did_nothing else "note"

@@ -33,7 +33,7 @@ def render(
     if first:
         page.paragraph(first, style="doubt")
     if not report.nothing and not report.programs:
-        page.paragraph("No program here uses a package that the records know.", style="dim")
+        page.paragraph("No program to judge was found here.", style="dim")
     for program in report.programs[:MOST_CARDS]:
         _card(page, program)
         page.gap()
@@ -172,7 +172,7 @@ def _foot(page: Page, report: ScanReport, errors: Sequence[ScanFinding]) -> None
     hidden = words.hidden_line(report)
     if hidden:
         page.paragraph(f"{hidden}.", style="dim")
-    for sentence in words.unknown_releases(report):
+    for sentence in report.unknown_releases:
         page.paragraph(words.one_line(sentence))
     if report.nothing:
         return

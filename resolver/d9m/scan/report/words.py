@@ -31,20 +31,10 @@ def is_incomplete(report: ScanReport) -> bool:
 def incomplete_line(report: ScanReport) -> str:
     """``INCOMPLETE  1 file could not be read, 3 read``; empty where nothing is missing."""
     unread = sum(file.needed for file in report.files.unreadable)
-    unknown = len(unknown_releases(report))
+    unknown = len(report.unknown_releases)
     parts = [f"{plural(unread, 'file')} could not be read"] if unread else []
     parts += [f"{plural(unknown, 'release')} unknown"] if unknown else []
     return f"INCOMPLETE  {', '.join(parts)}, {report.files.read} read" if parts else ""
-
-
-def unknown_releases(report: ScanReport) -> list[str]:
-    """A sentence for each stated release of which nothing is known."""
-    found: list[str] = []
-    for release in report.beyond:
-        found.append(f"{release} is newer than the records: what changed there is not known.")
-    for release in report.before:
-        found.append(f"{release} is older than the records: what holds there is not known.")
-    return [*found, *(f"{statement}, which no record has." for statement in report.unlisted)]
 
 
 def unread_sentence(file: UnreadableFile) -> str:
@@ -86,7 +76,7 @@ def check_sentence(program: ScannedProgram, check: CardCheck) -> str:
 
 
 def hidden_line(report: ScanReport) -> str:
-    """What is not shown although it was found; empty where nothing is."""
+    """Return the line about findings that are not shown; empty where there are none."""
     parts: list[str] = []
     if report.suppressed:
         parts.append(f"{plural(report.suppressed, 'finding')} hidden by comments")

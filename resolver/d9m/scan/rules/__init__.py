@@ -1,1 +1,1 @@
-"""What the scan objects to, a module for each family of rules."""
+"""The rules of the scan, a module for each family."""

@@ -66,14 +66,17 @@ def _unknown_ops(project: Project) -> Iterator[Objection]:
 
 
 def _in_place_of(project: Project, path: str, write: EnvironmentWrite, package: str) -> str:
-    """What does the same in the stated release as a variable does in others."""
+    """Return the setting of the stated release that replaces a variable of other releases."""
     stack = project.questions.world(project.around(path), (package,))
-    for setting in project.knowledge.in_place_of(write.name):
-        if project.questions.holds(stack, setting.condition):
-            value = write.value or "VALUE"
-            written = f"{setting.name}={value}" if setting.kind == "env" else line(setting, value)
-            if written is not None:
-                return written
+    for solution in project.kb.solutions.values():
+        turns = [turn for turn in solution.settings if turn.set and turn.to and turn.when]
+        values = [turn.to for turn in turns if turn.set == write.name]
+        for turn in turns:
+            if turn.to in values and project.questions.holds(stack, turn.condition):
+                setting, value = project.kb.settings[turn.name], write.value or "VALUE"
+                written = f"{turn.name}={value}" if setting.kind == "env" else line(setting, value)
+                if written is not None and turn.name != write.name:
+                    return written
     return f"remove it, or use another release of {package}"
 
 
@@ -114,18 +117,17 @@ def _meant(
 
 
 def _successor(project: Project, path: str, effect: Effect) -> str:
-    """What does the same in the stated release: the same switch, or a seed of the same generator;
-    else whether a newer release has it.
+    """Return the replacement in the stated release: the same switch, or a seed of the same
+    generator; else whether a newer release has it.
     """
     home = project.home(effect.setting)
     stack = project.questions.world(project.around(path), (home,))
     same: list[tuple[str, str]] = []
-    if effect.setting in project.knowledge.switches():
-        turns = project.knowledge.switches()[effect.setting][1].settings
-        for turn in turns:
+    if effect.setting in project.knowledge.switches:
+        for turn in project.knowledge.switches[effect.setting].settings:
             if project.questions.holds(stack, turn.condition):
                 same.append((turn.name, turn.to[0] if turn.to else ""))
-    for generator in project.knowledge.generators():
+    for generator in project.knowledge.generators:
         if effect.setting in generator.settings:
             same += [(name, "seed") for name in sorted(generator.settings)]
     for name, value in same:

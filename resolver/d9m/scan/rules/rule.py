@@ -1,4 +1,4 @@
-"""What a rule is: a code, a reason to read, samples, and a check that yields objections."""
+"""Define a rule: a code, a reason to read, samples, and a check that yields objections."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class ScanRule(msgspec.Struct, frozen=True, kw_only=True):
     family: Family
     severity: Severity
     title: str
-    """What it finds, in one line."""
+    """The finding, in one line."""
     why: str
-    """What goes wrong, and what to do."""
+    """The problem, and the fix."""
     silent: str = ""
     """When it says nothing."""
     bad: str
@@ -86,8 +86,3 @@ class Positioned(Protocol):
 def because_of(project: Project, name: str, says: str) -> tuple[Because, ...]:
     """The record of a setting."""
     return (Because(f"settings/{project.kb.setting_ids[name]}", says),)
-
-
-def in_words(items: list[str]) -> str:
-    """``a, b and c``."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

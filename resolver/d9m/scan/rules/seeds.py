@@ -21,7 +21,7 @@ def seedings(
     """Yield the calls and helpers of a program that seed a global generator, each with its file.
     One without a seed takes a new one in every run, and seeds nothing.
     """
-    for generator in project.knowledge.generators():
+    for generator in project.knowledge.generators:
         seeds = generator.marks.seeds
         for path, call in program.calls(seeds):
             if not call.gets_nothing:
@@ -34,7 +34,7 @@ def seedings(
 
 def draws(project: Project, program: Program) -> Iterator[tuple[Generator, str, WrittenCall]]:
     """Yield the calls of a program that draw from a global generator, each with its file."""
-    for generator in project.knowledge.generators():
+    for generator in project.knowledge.generators:
         names, others = project.vocabulary.draws_of(generator.marks)
         for path, facts in program.files.items():
             for call in facts.calls:
@@ -57,8 +57,8 @@ def seed_call(project: Project, program: Program, generator: Generator) -> str:
 
 
 def _by_chance(project: Project) -> Iterator[tuple[str, WrittenCall, str, bool]]:
-    """Seeds that differ in every run, each with what is said of it, and whether it surely does: it
-    is no fallback, and nobody shows or keeps it.
+    """Yield seeds that differ in every run, each with a description, and whether it is certain: the
+    seed is no fallback, and is neither shown nor kept.
     """
     vocabulary = project.vocabulary
     chance = vocabulary.marks("chance")

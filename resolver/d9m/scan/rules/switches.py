@@ -1,14 +1,12 @@
-"""Switches: are they on in time and for good, and does nothing contradict them?"""
+"""Switches: are they on in time and for good?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.model.records import SettingChange, Solution
-from d9m.scan.facts import Launch
-from d9m.scan.finding import Because, Fix, RelatedSpot, Spot, TextEdit
+from d9m.scan.finding import Fix, RelatedSpot, Spot, TextEdit
 from d9m.scan.project.effects import Effect
-from d9m.scan.project.programs import GivenValue, Program, given
+from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.rules.rule import Objection, Positioned, ScanRule, because_of
 from d9m.scan.rules.seeds import seed_call
@@ -24,7 +22,7 @@ def runs_before(one: Positioned, other: Positioned) -> bool:
 
 def _asks(project: Project, effect: Effect) -> bool:
     """Whether a line asks for determinism: it gives a setting the True that a solution wants."""
-    return effect.value == "True" and "True" in project.knowledge.wanted().get(effect.setting, ())
+    return effect.value == "True" and "True" in project.knowledge.wanted.get(effect.setting, ())
 
 
 # --- benchmark-on ----------------------------------------------------------------------
@@ -35,7 +33,7 @@ def _check_benchmark(project: Project) -> Iterator[Objection]:
     for program in (*project.programs, *map(project.alone, project.python)):
         world = project.world_of(program)
         made = [one for one in program.effects if project.is_made(world, one)]
-        timed = [one for one in made if one.setting in project.knowledge.timed()]
+        timed = [one for one in made if one.setting in project.knowledge.timed]
         asking = [one for one in made if _asks(project, one)] if timed else []
         for effect in timed:
             if effect.value != "True" or (effect.path, effect.place) in spoken:
@@ -256,7 +254,7 @@ def _check_seedless(project: Project) -> Iterator[Objection]:
     for program in project.programs:
         settings = {effect.setting for effect in program.effects}
         for switch in program.effects:
-            for generator in project.knowledge.generators():
+            for generator in project.knowledge.generators:
                 if switch.setting not in generator.marks.seed_needed_by or switch.arms:
                     continue
                 if settings & generator.settings or (switch.path, switch.place) in spoken:
@@ -295,81 +293,4 @@ SEEDLESS_DETERMINISM = ScanRule(
 )
 
 
-# --- contradiction ---------------------------------------------------------------------
-
-
-def _check_contradiction(project: Project) -> Iterator[Objection]:
-    by_option: dict[str, list[Solution]] = {}
-    for solution in project.kb.solutions.values():
-        for turn in solution.settings:
-            if turn.set is not None and turn.set.startswith("--"):
-                by_option.setdefault(turn.set, []).append(solution)
-    seen: set[tuple[str, Spot]] = set()
-    for path, facts in project.files.items():
-        for launch in facts.launches:
-            values = given(facts, launch)
-            for option in launch.options:
-                for solution in by_option.get(option, ()):
-                    for turn in solution.settings:
-                        found = _against(project, path, launch, values, option, turn, solution)
-                        if found is not None and (path, found.place) not in seen:
-                            seen.add((path, found.place))
-                            yield found
-
-
-def _against(
-    project: Project,
-    path: str,
-    launch: Launch,
-    values: dict[str, GivenValue],
-    option: str,
-    turn: SettingChange,
-    solution: Solution,
-) -> Objection | None:
-    """A variable or option of a launch that contradicts another option of it."""
-    homes = frozenset((project.home(option), project.home(turn.name)))
-    stack = project.world(path, homes | project.packages_around(path))
-    if turn.name == option or not project.questions.surely_holds(stack, turn.condition):
-        return None
-    if turn.set is not None and turn.to and turn.set in values:
-        value = values[turn.set]
-        what, place = f"{option} of the same job refuses {turn.set}={value.value}.", value.place
-        workaround = f"{turn.set}={turn.to[0]}"
-        if value.value in turn.to:
-            return None
-    elif turn.set is None and turn.name in launch.options:
-        note = f": {turn.note}" if turn.note else ""
-        what, place = f"{turn.name} contradicts {option} of the same job{note}.", launch.place
-        workaround = f"remove {turn.name}"
-    else:
-        return None
-    related = (RelatedSpot(path, launch.place.line, f"{option} is given here"),)
-    return Objection(
-        path=path,
-        place=place,
-        message=what,
-        workaround=workaround,
-        related=related if launch.place.line != place.line else (),
-        because=(
-            *because_of(project, turn.name, "with the option"),
-            Because(f"solutions/{solution.label}", "settings"),
-        ),
-    )
-
-
-CONTRADICTION = ScanRule(
-    code="contradiction",
-    family="settings",
-    severity="error",
-    title="Two settings of one job that cannot both hold",
-    why="""An option asks for determinism, and a variable of the same job takes it back, or is
-    refused by it. Which one wins is up to the library: it stops, or the option has no effect.""",
-    silent="""The value is not written in the file, another file sets it, or the release does not
-    look at it.""",
-    bad="export NCCL_ALGO=NVLS\npython pretrain_gpt.py --deterministic-mode\n",
-    good="export NCCL_ALGO=Ring\npython pretrain_gpt.py --deterministic-mode\n",
-    sample="run.sh",
-    check=_check_contradiction,
-)
-
-RULES = (BENCHMARK_ON, LATE_SWITCH, SWITCHED_OFF, SEEDLESS_DETERMINISM, CONTRADICTION)
+RULES = (BENCHMARK_ON, LATE_SWITCH, SWITCHED_OFF, SEEDLESS_DETERMINISM)

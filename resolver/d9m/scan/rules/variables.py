@@ -8,15 +8,17 @@ from typing import TypeAlias
 from d9m.errors import quote
 from d9m.model.records import Setting
 from d9m.model.when import parse
+from d9m.render.phrases import join
+from d9m.resolve import values
 from d9m.scan.facts import BY_PROCESS, EnvironmentWrite, Launch
 from d9m.scan.finding import Fix, RelatedSpot, TextEdit
-from d9m.scan.project.programs import given
+from d9m.scan.project.job_variables import given
 from d9m.scan.project.project import Project
-from d9m.scan.rules.rule import Objection, ScanCheck, ScanRule, because_of, in_words
+from d9m.scan.rules.rule import Objection, ScanCheck, ScanRule, because_of
 from d9m.scan.spelling import closest_typo
 
 Fault: TypeAlias = tuple[str, str] | tuple[str, str, RelatedSpot]
-"""What is wrong, and what to do about it; perhaps another place that has a part in it."""
+"""The problem, and its fix; perhaps another place that has a part in it."""
 
 PYTHON = "python"
 """The package that reads its variables before any line of a program runs."""
@@ -194,13 +196,10 @@ PLACEBO_VARIABLE = ScanRule(
 
 
 def _value_fault(setting: Setting, value: str) -> str | None:
-    if value in setting.refuses:
+    if values.spelled(setting, value) in setting.refuses and not setting.refuses_in:
         return "With that value, results differ between runs."
-    if setting.accepts and value.lower() not in map(str.lower, setting.accepts):
-        *others, last = setting.accepts
-        accepted = f"{', '.join(others)} or {last}" if others else last
-        return f"It accepts {accepted}."
-    return None if setting.takes_number(value) else f"It must be {setting.number_wanted()}."
+    fault = values.fault(setting, value)
+    return f"It {fault}." if fault else None
 
 
 def _refused(
@@ -214,7 +213,8 @@ def _refused(
         workaround = f"{write.name}={setting.accepts[0] if setting.accepts else '0'}"
         yield f"{write.name} is set to {quote(write.value)}. {fault}", workaround
     for switched, by, refused in _needed_by_switches(project, write.name):
-        if write.value not in refused and _value_fault(setting, write.value) is None:
+        value = values.spelled(setting, write.value)
+        if value not in refused and _value_fault(setting, write.value) is None:
             related = RelatedSpot(switched, by, "switched on here")
             what = f"The switch refuses {write.name}={write.value}: ops that need it raise an error"
             yield f"{what}, or warn.", f"{write.name}={refused[0]}", related
@@ -244,8 +244,8 @@ def _misplaced_flags(project: Project, path: str, value: str, setting: Setting) 
         known = [flag for flag in flags if _has_flag(project, path, flag)]
         gone = [flag.partition("=")[0] for flag in flags if flag not in known]
         ways = [f"{other}={(setting.list_ or ' ').join(known)}"] if known else []
-        ways += [f"leave out {in_words(gone)}: this release knows no such flag"] if gone else []
-        names = in_words([flag.partition("=")[0] for flag in flags])
+        ways += [f"leave out {join(gone)}: this release knows no such flag"] if gone else []
+        names = join([flag.partition("=")[0] for flag in flags])
         starts = " or ".join(setting.flags)
         what = f"{setting.name} takes flags that begin with {starts}: in it {names}"
         yield f"{what} {'have' if len(flags) > 1 else 'has'} no effect.", "; ".join(ways)
@@ -288,14 +288,14 @@ def _list_overwritten(
     ]
     for program in project.programs:
         for job, launch in program.launches if path in program.files else ():
-            value = given(project.files[job], launch).get(write.name)
-            if value is not None:
-                before.append((job, value.place.line, value.value))
+            value = given(project, project.files[job], launch, write.name)
+            if value is not None and not value.doubt:
+                before.append((job, value.line, value.value))
     for where, line, value in before:
         lost = {*(value or "").split(setting.list_)} - {"", *write.value.split(setting.list_)}
         if lost:
             spot = project.spot(where, line)
-            what = f"This line drops {in_words(sorted(lost))} from {write.name}, set in {spot}."
+            what = f"This line drops {join(sorted(lost))} from {write.name}, set in {spot}."
             workaround = f"append to the old value of {write.name}"
             yield what, workaround, RelatedSpot(where, line, "set here")
             return

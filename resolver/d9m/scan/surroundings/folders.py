@@ -10,11 +10,11 @@ from d9m.scan.versions.stated import FileVersions
 def by_folder(
     files: Sequence[tuple[str, FileVersions]], code: Iterable[str]
 ) -> dict[str, list[tuple[str, FileVersions]]]:
-    """The files that state anything, by the folder that they speak for, and in the order in which
-    they count there. The root is always among the folders.
+    """Group the files that state anything by folder, in the order in which they count there. The
+    root is always among the folders.
 
     `code` holds the paths of the Python files: a folder without any (``docker/``) speaks for the
-    one above it, and so does ``environment/`` without any of its own.
+    one above it, and so does an ``environment/`` without any.
     """
     paths = list(code)
     with_code = _folders_with(paths)

@@ -13,7 +13,7 @@ from d9m.scan.versions.stated import StatedImage
 
 
 def packages_in(kb: KnowledgeBase, image: StatedImage, path: str) -> dict[str, StatedVersion]:
-    """What an image holds, as far as the records and its tag say."""
+    """Return the packages of an image, as far as the records and its tag say."""
     held = kb.once(("contents", image.reference), lambda: _contents(kb, image.reference))
     found: dict[str, StatedVersion] = {}
     for name, installed in held.items():
@@ -72,7 +72,7 @@ def _families(kb: KnowledgeBase) -> set[str]:
 
 
 def _image_words(kb: KnowledgeBase) -> Iterator[str]:
-    """Last parts of the names by which somebody may call an image."""
+    """Yield the last parts of the names of images."""
     for family, packages in kb.meta.images.items():
         for word in (family, *packages, kb.packages[packages[0]].repository or family):
             yield word.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What the files of one folder state of each package, and which statement is followed."""
+"""Merge the statements of a folder's files about each package, and choose the one to follow."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Stated(msgspec.Struct, frozen=True):
 
 
 class FolderStatements(msgspec.Struct, frozen=True):
-    """What the files of one folder state."""
+    """The statements of the files of one folder."""
 
     packages: dict[str, list[Stated]]
     """By the knowledge base's name of the package, the strongest first."""
@@ -100,8 +100,8 @@ def _differing(stated: Sequence[Stated]) -> Iterator[Stated]:
 
 
 def _read(kb: KnowledgeBase, name: str, package: StatedPackage, path: str) -> StatedVersion | None:
-    """A statement in terms of the listed releases; None where it is not a version. A release older
-    than all of them stays as it is: nothing is known of it.
+    """Return a statement in terms of the listed releases; None where it is not a version. A release
+    older than all of them is kept: nothing is known of it.
     """
     released = kb.releases(name)
     said_in = f"{path}:{package.line}"

@@ -30,7 +30,7 @@ class StatedVersion(msgspec.Struct, frozen=True):
 
 
 class ScanEnvironment(msgspec.Struct, frozen=True):
-    """What holds for the files of a folder, and of the folders below it that state nothing."""
+    """The environment of a folder's files, and of the folders below it that state nothing."""
 
     folder: str
     """Relative to the root, with ``/``; empty for the root."""

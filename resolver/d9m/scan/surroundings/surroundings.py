@@ -59,7 +59,7 @@ def _surrounding(
     above: ScanEnvironment,
     contradictions: list[Contradiction],
 ) -> ScanEnvironment:
-    """What the files of one folder say, over what holds above it."""
+    """Return the statements of a folder's files, which win over those of the folder above it."""
     said = statements(kb, files)
     packages = dict(above.packages)
     for name, stated in sorted(said.packages.items()):
@@ -106,7 +106,7 @@ def _device(
 
 
 def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> ScanEnvironment | None:
-    """What somebody typed, or what the configuration says."""
+    """Return the environment that the user typed, or that the configuration says."""
     if setup is None:
         return None
     environment = describe(kb, setup)
@@ -125,7 +125,9 @@ def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> ScanEnviron
 
 
 def _overridden(own: ScanEnvironment, given: ScanEnvironment) -> ScanEnvironment:
-    """What is given wins; an image that it contradicts is forgotten."""
+    """Return the environment with the given values, which win; an image that they contradict is
+    dropped.
+    """
     shared = own.packages.keys() & given.packages.keys()
     agrees = all(own.packages[name].version == given.packages[name].version for name in shared)
     return ScanEnvironment(

@@ -51,7 +51,9 @@ def parse_fault(kind: Kind, name: str, text: str) -> str:
 
 
 def pyproject(text: str) -> list[Pair]:
-    """What the project depends on: PEP 621 and its extras, dependency groups, and Poetry."""
+    """Return the dependencies of the project: PEP 621 and its extras, dependency groups, and
+    Poetry.
+    """
     tree = _toml(text)
     found: list[Pair] = []
     project = _table(tree, "project")

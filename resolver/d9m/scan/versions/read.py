@@ -27,9 +27,9 @@ _BY_NAME: dict[str, Callable[[str], list[Pair]]] = {
 }
 _LOCKS = re.compile(r"(uv|poetry|pdm|Pipfile)\.lock|pylock(\..+)?\.toml|conda-lock\.ya?ml")
 _CONDA = (re.compile(r"^channels:", re.MULTILINE), re.compile(r"^dependencies:", re.MULTILINE))
-"""What an environment of conda has, whatever its name: ``linux-gpu-env.yml``."""
+"""Lines of a conda environment, whatever its name: ``linux-gpu-env.yml``."""
 _TESTED_WITH = (".github/", ".circleci/", ".gitlab", "azure-pipelines")
-"""What a CI server tests with, not what the program is meant for."""
+"""Versions that a CI server tests with; the program is not meant for them."""
 
 _IMAGE = re.compile(
     r"(?:image:|--container-image[= ]|\b(?:docker|podman) run\b|singularity|apptainer|docker://)"
@@ -38,7 +38,7 @@ _REFERENCE = re.compile(r"(?:docker://)?((?:[\w.-]+[/#])*[\w.-]+:[\w.-]+)")
 
 
 def read_versions(path: str, kind: Kind, text: str) -> FileVersions:
-    """What a file states; nothing, for one that states none or cannot be read."""
+    """Return the statements of a file; none for one that states none or cannot be read."""
     name = path.rpartition("/")[2]
     if path.startswith(_TESTED_WITH):
         return FileVersions()
@@ -143,7 +143,9 @@ _BUILT_FOR = re.compile(
 
 
 def _device(text: str) -> str | None:
-    """What the wheels of a file are built for, if it names one index or one local version."""
+    """Return the device that a file's wheels are built for, if it names one index or one local
+    version.
+    """
     built = {match[1] or match[2] for match in _BUILT_FOR.finditer(text)}
     if len(built) != 1:
         return None

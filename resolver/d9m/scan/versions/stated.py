@@ -1,4 +1,4 @@
-"""What one file states of versions."""
+"""The statements of one file about versions."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class FileVersions(msgspec.Struct, frozen=True):
     packages: tuple[StatedPackage, ...] = ()
     images: tuple[StatedImage, ...] = ()
     device: str | None = None
-    """What the packages are built for, where an index or a local version says so."""
+    """The device that the packages are built for, where an index or a local version says so."""
 
 
 def strength_of(version: str | None) -> Strength:
-    """What a requirement decides: ``2.4.1`` is a pin, ``>=2.4`` a range."""
+    """Return the strength of a requirement: ``2.4.1`` is a pin, ``>=2.4`` a range."""
     if version is None:
         return "name"
     return "range" if version[0] in "<>=!~^*" or "*" in version else "pin"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from d9m.cli import output
-from d9m.errors import UsageError, quote
+from d9m.errors import D9mError, ExitCode, UsageError, quote
+from d9m.exit_codes import bisect_code
 from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
@@ -25,8 +26,22 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    a: Annotated[str, typer.Argument(metavar="RUN_A", help="A folder that d9m trace made.")],
-    b: Annotated[str, typer.Argument(metavar="RUN_B", help="Another one, of the same program.")],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN_A RUN_B", help="Folders that d9m trace made of one program."),
+    ] = None,
+    bisect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Record the command after -- and compare it with RUN, for git bisect run: "
+            "0 if equal, 1 if not, else 125.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="RUN_B goes on with a checkpoint of RUN_A: what it lacks."),
+    ] = False,
     rank: Annotated[int | None, typer.Option(metavar="N", min=0, help="Look at one rank.")] = None,
     process: Annotated[
         str | None, typer.Option(metavar="NAME", help="Look at one process: 'rank 0, process 1'.")
@@ -49,6 +64,9 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
     steps = _steps(align)
+    if bisect is not None:
+        raise typer.Exit(_bisected(Path(bisect), paths))
+    a, b = _two(paths)
     from d9m.trace.cause_advice import with_advice
     from d9m.trace.comparison import Wanted, compare
     from d9m.trace.findings import exit_code
@@ -57,10 +75,47 @@ def command(
     kb = open_knowledge_base()
     wanted = Wanted(rank, process, steps, resume=align == "auto")
     found = with_advice(kb, compare(Path(a), Path(b), kb.meta.date, wanted))
+    if resume and found.resumed_after is None:
+        raise UsageError(
+            "--resume: the second run does not begin with parameters that the first one had",
+            tip="the checkpoint lacks parameters, or the recordings are in the other order",
+        )
     program = shlex.join(found.runs[0].command)
     view = FindingsView(found, kb, everything, program, output.width(out))
     output.show(rendered(view, format_), color, out)
     raise typer.Exit(exit_code(found))
+
+
+def _two(paths: list[str] | None) -> list[str]:
+    if paths is None or len(paths) != 2:
+        raise UsageError("name two recordings", tip="for example: d9m diff a b")
+    return paths
+
+
+def _bisected(reference: Path, program: list[str] | None) -> int:
+    """Return the exit code for `git bisect run`: what is neither equal nor different is 125."""
+    import tempfile
+
+    from d9m.trace.command import program as recorded_program
+    from d9m.trace.command.two import like
+    from d9m.trace.comparison import Wanted, compare
+    from d9m.trace.findings import exit_code
+    from d9m.trace.report import verdict
+    from d9m.trace.start import start
+
+    try:
+        words = recorded_program.required(program, "d9m diff --bisect good -- python train.py")
+        request = like(reference, recorded_program.request(None, "auto", "as-is", "2GB"))
+        with tempfile.TemporaryDirectory(prefix="d9m-bisect-") as place:
+            path = Path(place) / "run"
+            start(words, path, request)
+            found = compare(reference, path, "", Wanted(resume=False))
+    except D9mError as error:
+        typer.echo(f"d9m: {error.what}", err=True)
+        return bisect_code(ExitCode.UNKNOWN)
+    typer.echo(verdict.sentences(found))
+    failed = any(run.failed for run in found.runs)
+    return bisect_code(ExitCode.UNKNOWN if failed else exit_code(found))
 
 
 def rendered(view: FindingsView, format_: str) -> str | Page:

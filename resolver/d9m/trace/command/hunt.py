@@ -19,6 +19,7 @@ from d9m.errors import UsageError, quote
 from d9m.kb.locate import open_knowledge_base
 from d9m.trace.command import program as recorded_program
 from d9m.trace.command.diff import FORMATS, rendered
+from d9m.trace.command.two import Commands, command_or_recording
 from d9m.trace.inject._d9m_recorder.core.private import masked
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ def register(app: typer.Typer) -> None:
 
 def command(
     program: recorded_program.Program = None,
+    a: Annotated[
+        str | None,
+        typer.Option("--a", metavar="COMMAND", help="Compare two commands; or a recording's RUN."),
+    ] = None,
+    b: Annotated[
+        str | None, typer.Option("--b", metavar="COMMAND", help="The other command.")
+    ] = None,
     steps: Annotated[
         str | None,
         typer.Option(
@@ -82,6 +90,9 @@ def command(
             "--replay/--no-replay", help="Call the first op that differs many times, alone."
         ),
     ] = True,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Apply each fix that is found and hunt on.")
+    ] = False,
     step_by: recorded_program.StepBy = STEP_BY,
     compiled: recorded_program.Compiled = COMPILED,
     max_size: recorded_program.MaxSize = MOST,
@@ -99,22 +110,52 @@ def command(
     output.one_of("--format", format_, FORMATS)
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
-    program = recorded_program.required(program, "d9m hunt -- python train.py")
+    two = a is not None or b is not None
+    if two and (program or set_ or fix or runs or until_found):
+        raise UsageError(
+            "--a and --b are run once each, without --set, --fix, --runs or -- COMMAND"
+        )
+    sides = [command_or_recording(*side) for side in (("--a", a), ("--b", b))] if two else []
+    program = [] if two else recorded_program.required(program, "d9m hunt -- python train.py")
     request = recorded_program.request(steps or str(STEPS), step_by, compiled, max_size)
     first = _split(before)
     from d9m.trace.cause_advice import with_advice
-    from d9m.trace.findings import exit_code
+    from d9m.trace.findings import CauseFix, exit_code
+    from d9m.trace.fixing import fixed
     from d9m.trace.hunt import Hunt, HuntLimits
     from d9m.trace.report.text import FindingsView
     from d9m.trace.settings_made import MadeSettings, made
+    from d9m.trace.trials import Trials
 
     kb = open_knowledge_base()
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
     limits = HuntLimits(runs, limit, until_found, default_steps=steps is None)
-    runner = _runner(program, settings, first, format_ != "text" and out is None)
-    hunt = Hunt(runner, place.path, _to_the_last(request), limits, kb.meta.date, _on_progress)
+    to_stderr = format_ != "text" and out is None
+    request = _to_the_last(request)
+    runner = _runner(program, settings, first, to_stderr)
     again = _again(steps, step_by, compiled, max_size, before, set_)
+    hunts: list[Hunt] = []
+
+    def begin(base: CauseFix, limits: HuntLimits) -> Hunt:
+        path = place.path / f"fix-{len(hunts)}" if hunts else place.path
+        based = msgspec.structs.replace(request, env=base.env, python=tuple(base.python))
+        hunts.append(Hunt(runner, path, based, limits, kb.meta.date, _on_progress))
+        return hunts[-1]
+
+    def answer(hunt: Hunt, base: CauseFix, proves: bool) -> Findings:
+        found = with_advice(kb, hunt.found())
+        if replay:
+            found = hunt.replayed(found, _replayer(kb, settings, program, keep is not None))
+        return Trials(hunt, _advised(kb, program), base).explained(found, proves)
+
+    def compared() -> Findings:
+        commands = Commands(
+            sides[0], sides[1], lambda words: _runner(words, settings, first, to_stderr)
+        )
+        return with_advice(
+            kb, commands.compared(place.path, request, limits, kb.meta.date, _on_progress)
+        )
 
     def report(found: Findings) -> None:
         shown = shlex.join(masked(program))
@@ -123,13 +164,15 @@ def command(
 
     found = None
     try:
-        found = with_advice(kb, hunt.found())
-        if replay:
-            found = hunt.replayed(found, _replayer(kb, settings, program, keep is not None))
+        if two:
+            found = compared()
+        else:
+            once = None if fix else begin(CauseFix(), limits)
+            found = fixed(begin, answer, limits) if once is None else answer(once, CauseFix(), True)
         report(found)
         code = exit_code(found)
     except KeyboardInterrupt:
-        known = hunt.so_far()
+        known = hunts[-1].so_far() if hunts else None
         if known is None:
             _on_progress("interrupted before two runs could be compared")
         else:
@@ -202,7 +245,8 @@ def _runner(
     def run(path: Path, request: RecordingRequest, watch: Callable[[], bool] | None) -> RunExit:
         if before:
             _run_before(before)
-        request = msgspec.structs.replace(request, python=settings.python)
+        python = tuple(dict.fromkeys([*settings.python, *request.python]))
+        request = msgspec.structs.replace(request, python=python)
         return start(
             program,
             path,
@@ -215,18 +259,28 @@ def _runner(
     return run
 
 
+def _advised(kb: KnowledgeBase, program: Sequence[str]) -> Callable[[Cause], MadeSettings | None]:
+    """Return the settings that are advised for a cause, where they can be made from outside."""
+    from d9m.trace.settings_made import made
+
+    def advised(cause: Cause) -> MadeSettings | None:
+        if cause.advice is None or not cause.advice.solutions or cause.advice.already:
+            return None
+        with contextlib.suppress(UsageError):
+            return made(kb, cause.advice.solutions, program)
+        return None
+
+    return advised
+
+
 def _replayer(
     kb: KnowledgeBase, settings: MadeSettings, program: Sequence[str], keep: bool
 ) -> Replays:
     from d9m.trace.replay import replayed
-    from d9m.trace.settings_made import made
 
     def replay(place: Path, cause: Cause, seconds: float) -> Replay | ReplayFailure:
-        advised = None
-        if cause.advice is not None and cause.advice.solutions and not cause.advice.already:
-            with contextlib.suppress(UsageError):
-                fix = made(kb, cause.advice.solutions, program)
-                advised = fix.env, fix.python
+        fix = _advised(kb, program)(cause)
+        advised = None if fix is None else (fix.env, fix.python)
         found = replayed(place, settings.env, advised, seconds)
         if not keep:
             shutil.rmtree(place, ignore_errors=True)

@@ -15,7 +15,9 @@ from d9m.trace.findings import (
     Reach,
     RecordedRun,
 )
+from d9m.trace.settings_differ import is_rate
 from d9m.trace.stream_records import JITTED
+from d9m.trace.varying_calls import looks_like
 
 REACHED = {
     "data": "the batches",
@@ -54,6 +56,7 @@ _SENTENCES: dict[CauseKind, str] = {
         "changed the tensor, or selected another part of it."
     ),
     "outside-value": "{op} reads a tensor from outside the framework whose values differ.",
+    "order": "{op} gets the same tensors in another order.",
     "argument": "An argument of {op} differs: {argument} is {a} and {b}.",
     "compiled": "Compiled {argument} returned different results for equal inputs.",
     "collective": (
@@ -76,10 +79,14 @@ def sentence(found: Findings, cause: Cause) -> str:
             return _error(found, cause)
         case "state":
             return _state(found, cause)
+        case "seed" if cause.origin is not None and cause.origin.kinds == ["torch"]:
+            text = "{op} draws random numbers, and nothing seeded the generator."
         case "seed" if cause.a == cause.b:
             text = "{op} draws random numbers, and no seed is set."
         case "generator" if cause.op is None:
             text = "The RNG state of {argument} differs at the end of step {step}."
+        case "argument" if cause.op is None:
+            text = "The {argument} differs: {a} and {b}."
         case "outside-value" if cause.op == FROM_PYTHON:
             text = "Python code puts different values into a tensor."
         case "outside-value" if cause.phase == JITTED:
@@ -88,7 +95,23 @@ def sentence(found: Findings, cause: Cause) -> str:
             pass
     made = f" (allocated at {cause.made.file}:{cause.made.line})" if cause.made else ""
     values = {"op": plain(cause.op), "argument": cause.argument, "a": cause.a, "b": cause.b}
+    like = looks_like(cause.a, cause.b)
+    kind = cause.origin.kinds[0] if cause.origin else like
+    if kind is not None:
+        text = f"{text[:-1]}{_LIKE.get(kind, '')}."
     return text.format(step=cause.step, made=made, **values)
+
+
+_LIKE = {
+    "clock": ", a value from the clock",
+    "pid": ", process ids",
+    "addresses": ", values that depend on addresses",
+    "entropy": ", from the system's entropy",
+    "hash": ", from hash() or the order of a set of strings",
+    "random": ", from Python's random generator, which nothing seeded",
+    "numpy.random": ", from NumPy's random generator, which nothing seeded",
+}
+"""What values come from -> how a sentence says so."""
 
 
 def plain(op: str | None) -> str:
@@ -99,6 +122,8 @@ def plain(op: str | None) -> str:
 def settings(found: Findings) -> str:
     said: list[str] = []
     for setting in found.settings:
+        if is_rate(setting.name):
+            continue
         since = f" since step {setting.step}" if setting.step else ""
         said.append(f"{setting.name} {setting.a or 'not set'} and {setting.b or 'not set'}{since}")
     return join(said) if len(said) <= 3 else f"{', '.join(said[:3])} and {len(said) - 3} more"
@@ -110,6 +135,10 @@ def _structure(found: Findings, cause: Cause) -> str:
     if ends is None:
         if fork is None or fork.a is None or fork.b is None:
             return "The runs do different things."
+        if fork.more is not None:
+            side, other = (fork.a, "B") if fork.more == "A" else (fork.b, "A")
+            does = "draws random numbers with" if side.draws else "goes on with"
+            return f"Run {fork.more} {does} {side.text}, run {other} does not."
         next_ones = f"run A goes on with {fork.a.text}, run B goes on with {fork.b.text}"
         return f"The runs do different things: {next_ones}."
     run = found.runs[0 if ends == "A" else 1]
@@ -169,7 +198,9 @@ def place(cause: Cause) -> str:
     """Return the module and the line of a cause."""
     parts = [cause.module or ""]
     if cause.source is not None:
-        parts.append(f"{cause.source.file}:{cause.source.line} in {cause.source.function}")
+        led = [f"{line.file}:{line.line} in {line.function}" for line in cause.callers]
+        source = f"{cause.source.file}:{cause.source.line} in {cause.source.function}"
+        parts.append(", called from ".join([source, *led]))
     return " · ".join(part for part in parts if part)
 
 

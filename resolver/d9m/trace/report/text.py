@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 import msgspec
@@ -12,8 +12,8 @@ from d9m.kb.store import KnowledgeBase
 from d9m.render import phrases
 from d9m.render.page import WIDTH, Page, Span
 from d9m.resolve.solution_names import written
-from d9m.trace.findings import FROM_PYTHON, Cause, CauseAdvice, Findings
-from d9m.trace.report import sentences, verdict
+from d9m.trace.findings import FROM_PYTHON, FROM_PYTHON_KINDS, Cause, CauseAdvice, Findings
+from d9m.trace.report import fixes, sentences, verdict
 
 MOST = 5
 """Causes that are shown without `--all`."""
@@ -59,6 +59,12 @@ def render(view: FindingsView) -> Page:
     page.paragraph(verdict.sentences(found), style=verdict.style(found))
     page.paragraph(" · ".join(machine(view)), style="dim")
     page.gap()
+    _fixed(page, view)
+    if found.lacks:
+        page.line(Span("The checkpoint lacks", "head"))
+        for what in found.lacks:
+            page.marked(Span("–"), "", what)
+        page.gap()
     causes = found.causes if view.everything else found.causes[:MOST]
     for number, cause in enumerate(causes, 1):
         _cause(page, view, number, cause)
@@ -73,6 +79,23 @@ def render(view: FindingsView) -> Page:
     _next(page, view)
     page.paragraph(extent(found), style="dim")
     return page
+
+
+def _fixed(page: Page, view: FindingsView) -> None:
+    """The fixes that were applied, one after another."""
+    found = view.findings
+    if not found.fixes:
+        return
+    for number, each in enumerate(found.fixes, 1):
+        page.paragraph(sentences.sentence(found, each.cause), f"{number}  ", style="head")
+        if sentences.place(each.cause):
+            page.paragraph(sentences.place(each.cause), "   where    ", " " * 12)
+        page.paragraph(fixes.applied(each), "   Fix      ", " " * 12)
+    page.gap()
+    if not found.causes and view.command:
+        page.line("To start it reproducibly, with the statements above:")
+        page.line(f"  {fixes.command(found, view.command)}")
+        page.gap()
 
 
 def machine(view: FindingsView) -> list[str]:
@@ -105,6 +128,8 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
         yield "op", sentences.call(cause)
     if sentences.place(cause):
         yield "where", sentences.place(cause)
+    if cause.origin is not None:
+        yield "from", fixes.origin(cause)
     if cause.inputs:
         yield "shapes", _shapes(cause.inputs)
     if len(view.findings.runs[0].processes) > 1:
@@ -181,7 +206,14 @@ def share(part: float) -> str:
 def fix(view: FindingsView, cause: Cause) -> list[str]:
     """Return what to do about it, in lines to copy."""
     lines: list[str] = []
-    if cause.advice is not None:
+    if cause.fix is not None:
+        lines = [f"{lead}{text}" for lead, text in _led("Fix", fixes.settings(cause.fix))]
+        lines.append(f"         {fixes.proof(cause.fix)}")
+        if not cause.fix.proved:
+            lines += _hunted(view, "To go on with this fix:", "--fix")
+    elif fixes.edit(cause):
+        lines.append(f"Edit     {fixes.edit(cause)}")
+    elif cause.advice is not None:
         lines += _advised(view, cause.advice)
     elif cause.kind in ("op", "collective") and not cause.hints:
         lines.append("Fix      not verified: no record of this op; please send us this answer")
@@ -190,10 +222,14 @@ def fix(view: FindingsView, cause: Cause) -> list[str]:
             if name in table:
                 lead = "Fix      " if not lines else "         "
                 lines.append(f"{lead}{table[name].title}: d9m show {name}")
-    if cause.tries:
-        variables = " ".join(f"{name}={value}" for name, value in cause.tries.items())
-        lines += _hunted(view, "If that is the cause, this finds nothing:", variables=variables)
     return ["", *lines] if lines else []
+
+
+def _led(lead: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each text with what comes before it: `lead` before the first one."""
+    for text in texts:
+        yield f"{lead:<9}", text
+        lead = ""
 
 
 def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
@@ -222,16 +258,24 @@ def _advised(view: FindingsView, advice: CauseAdvice) -> list[str]:
     return [f"Fix      {does}", f"         {question}"]
 
 
-def _hunted(view: FindingsView, why: str, options: str = "", variables: str = "") -> list[str]:
+def _hunted(view: FindingsView, why: str, options: str = "") -> list[str]:
     """A hunt to start; none of a notebook, which no command starts again."""
     if not view.command:
         return []
-    return [f"         {why}", f"         {_hunt(view, options, variables)}"]
+    return [f"         {why}", f"         {_hunt(view, options)}"]
 
 
-def _hunt(view: FindingsView, options: str = "", variables: str = "") -> str:
-    words = [variables, "d9m hunt", options, view.options, "--", view.command]
+def _hunt(view: FindingsView, options: str = "") -> str:
+    words = ["d9m hunt", options, view.options, "--", view.command]
     return " ".join(filter(None, words))
+
+
+def _hunt_again(view: FindingsView) -> str:
+    """Return the hunt of what was compared; empty where none can find it."""
+    a, b = (shlex.join(run.command) for run in view.findings.runs)
+    if not view.command or view.findings.resumed_after is not None:
+        return ""
+    return _hunt(view) if a == b else f"d9m hunt --a {shlex.quote(a)} --b {shlex.quote(b)}"
 
 
 def _frameworks(view: FindingsView) -> dict[str, str]:
@@ -292,7 +336,8 @@ def notes(found: Findings) -> list[str]:
     """Return what a reader must know of the comparison itself."""
     said = list(found.notes)
     said += verdict.gaps_in_notes(found)
-    if found.settings and not any(cause.kind == "settings" for cause in found.causes):
+    is_named = any(cause.kind == "settings" for cause in found.causes)
+    if sentences.settings(found) and not is_named:
         said.append(f"The settings differ: {sentences.settings(found)}.")
     failed = any(gap.why == "recorder" for gap in found.incomplete)
     trains = found.learned and "jax" not in found.packages and not failed
@@ -318,8 +363,13 @@ def _next(page: Page, view: FindingsView) -> None:
     if more is not None and not view.findings.stages:
         page.line("To see which op it is, record that step of both runs at --level op, or hunt:")
         page.line(f"  {more}")
-        if view.command:
-            page.line(f"  {_hunt(view)}")
+        if _hunt_again(view):
+            page.line(f"  {_hunt_again(view)}")
+        page.gap()
+    varies = any(cause.kind in FROM_PYTHON_KINDS for cause in view.findings.causes[:1])
+    if varies and more is None and not view.findings.stages and _hunt_again(view):
+        page.line("To find out where these values come from:")
+        page.line(f"  {_hunt_again(view)}")
         page.gap()
     if any(gap.why == "steps" for gap in view.findings.incomplete):
         page.line("To compare the whole program:")

@@ -8,6 +8,7 @@ from d9m.errors import ExitCode
 from d9m.render.page import Style
 from d9m.render.phrases import join
 from d9m.trace.findings import Findings, Gap, exit_code
+from d9m.trace.report import fixes
 from d9m.trace.report.sentences import REACHED, count, ending_run, failure, sentence
 
 
@@ -25,6 +26,10 @@ def sentences(found: Findings) -> str:
             said = f"The runs differ from step {since} on. {sentence(found, found.causes[0])}"
         return f"{said} {reasons}".rstrip()
     extent = f"{steps(found)} of {processes(found)}"
+    if found.fixes:
+        reasons = f"{fixes.summary(found)} {reasons}".rstrip()
+        if found.complete:
+            return f"{reasons} Nothing that is learned differs: {extent}."
     if not found.complete:
         return f"{reasons} What was compared is bitwise identical: {extent}."
     if optimizer_seen(found):

@@ -50,12 +50,42 @@ def _from_proc() -> list:
 
 
 def environment(settings) -> dict:
-    """Variables that the records know, so that no other one is stored."""
+    """Variables that the records know, and others of their families, such as NCCL_."""
+    families = tuple(name.partition("_")[0] + "_" for name in settings.variables if "_" in name)
     return {
-        name: private.masked_variable(name, os.environ[name])
-        for name in sorted(settings.variables)
-        if name in os.environ
+        name: private.masked_variable(name, value)
+        for name, value in sorted(os.environ.items())
+        if name in settings.variables or name.startswith(families)
     }
+
+
+def versions() -> dict:
+    """Version of each installed distribution, from the names of its metadata alone."""
+    found = {}
+    for place in sys.path:
+        try:
+            names = os.listdir(place or ".")
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                distribution, _dash, version = name[:-10].partition("-")
+                distribution = distribution.lower().replace("_", "-")
+                found.setdefault(distribution, version.partition("-py")[0])
+    return found
+
+
+def processor():
+    """The model of the CPU."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                name, _colon, value = line.partition(":")
+                if name.strip() == "model name":
+                    return value.strip()
+    except OSError:
+        pass
+    return os.uname().machine if hasattr(os, "uname") else None
 
 
 def _arguments(argv: list) -> list:
@@ -80,9 +110,12 @@ def header(session, number: int) -> dict:
         "argv": private.masked(_arguments(getattr(sys, "argv", [""]))),
         "python": "{}.{}.{}".format(*sys.version_info[:3]),
         "packages": {},
+        "versions": versions(),
+        "cpu": processor(),
         "device": "cpu",
         "gpu": None,
         "threads": None,
+        "pid": os.getpid(),
         "hashseed": os.environ.get("PYTHONHASHSEED"),
         "env": environment(settings),
         "deterministic": {},

@@ -48,7 +48,7 @@ class Watcher:
         execute = loader.exec_module
 
         def exec_module(module):
-            del loader.exec_module  # the module's loader is as it was
+            vars(loader).pop("exec_module", None)  # the module's loader is as it was
             for act in self._ahead.pop(name, ()):
                 act()
             execute(module)

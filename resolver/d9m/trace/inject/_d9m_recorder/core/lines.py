@@ -4,9 +4,30 @@
 from __future__ import annotations
 
 import os
+import sysconfig
 
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """The recorder's own files."""
+
+_PATHS = sysconfig.get_paths()
+_LIBRARIES = (
+    OURS, "<frozen", *(_PATHS[name] + os.sep for name in ("stdlib", "purelib", "platlib"))
+)  # fmt: skip
+
+
+def callers(frame, folder: str, most: int) -> tuple:
+    """File, line, function of the program's own frames, the innermost first."""
+    found: list = []
+    while frame is not None and len(found) < most:
+        code = frame.f_code
+        if not is_library(code.co_filename):
+            found.append((short(code.co_filename, folder), frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(found)
+
+
+def is_library(file: str) -> bool:
+    return file.startswith(_LIBRARIES) or "site-packages" in file
 
 
 def short(file: str, folder: str) -> str:

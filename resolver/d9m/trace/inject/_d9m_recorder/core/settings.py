@@ -24,6 +24,9 @@ class Settings:
     zoom: tuple = ()
     modules: tuple = ()
     variables: tuple = ()
+    varying: bool = False
+    env: dict = {}  # noqa: RUF012  Python 3.8 has no better way
+    held: tuple = ()
 
     def __init__(self, folder: str, **given) -> None:
         self.folder = folder

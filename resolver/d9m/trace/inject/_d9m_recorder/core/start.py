@@ -11,6 +11,7 @@ from . import generators, outcome
 from .imports import Watcher
 from .session import Session
 from .settings import VARIABLE, read
+from .varying import Varying
 
 FRAMEWORKS = {"torch": "..torch.begin", "tensorflow": "..tensorflow.begin", "jax": "..jax.begin"}
 """Module that a program imports -> the module here that records it."""
@@ -51,6 +52,10 @@ def begin(settings):
         watcher.when_imported(name, starter.begin, starter.look)
     for name in generators.MODULES:
         watcher.when_imported(name, _fresh(session))
+    for name in ("random", "numpy"):
+        watcher.when_imported(name, lambda module: settings.make(**{module.__name__: module}))
+    if settings.varying:
+        session.guarded("varying calls", Varying(settings).begin, watcher)
     watcher.begin()
     session.guarded("threads", session.threads.begin)
     if not _follows_forks and hasattr(os, "register_at_fork"):

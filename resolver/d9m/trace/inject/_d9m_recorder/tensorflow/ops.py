@@ -35,7 +35,7 @@ PRIVATE = frozenset(
         "seed", "seed2", "shared_name",
     ]
 )  # fmt: skip
-"""Attributes that vary by nature, or stand in another place of the record."""
+"""Attributes that vary by nature, or are recorded elsewhere."""
 
 FUNCTION = re.compile(r"__(?:inference|forward|backward)_(_*backward_)?(.*?)(?:_\d+)*\Z")
 

@@ -56,7 +56,7 @@ class Steps:
         self.each = self._session.settings.level != "step"
         """Whether the digest of each variable is wanted, not only that of all."""
         self.text = self._values.digest
-        """Of a value: its digest, as it stands in a record."""
+        """The function that returns the digest of a value, as recorded."""
         self.width = self._session.digester.width
 
     def begin(self) -> None:

@@ -70,6 +70,7 @@ class Torch:
             "packages": {"torch": str(torch.__version__)},
             "device": device(torch),
             "gpu": gpu(torch),
+            "instructions": settings.instructions(torch),
             "threads": threads,
             "deterministic": deterministic,
         }

@@ -131,7 +131,7 @@ class Ops:
             self.session.unseen("cuda-graph")
             return None
         generator = self._generator(kwargs, args, device) if plan.random else ""
-        site = self._site(plan, (*shapes, *overwritten), device, place)
+        site = self._site(plan, (*shapes, *overwritten), device, place, frame)
         if self._zoom is not None:
             self._zoom.called(site, plan.random, args, kwargs, device)
         group = None
@@ -166,9 +166,10 @@ class Ops:
             state = settings.state(generator, self.session.digester)
         return f',["{generator.initial_seed()}","{state}"]'
 
-    def _site(self, plan: Plan, shapes: tuple, device, place) -> int:
+    def _site(self, plan: Plan, shapes: tuple, device, place, frame) -> int:
         phase, node, module, source = place
-        key = plan, phase, node, module, source, shapes, device
+        led = self._places.callers(frame, place) if plan.random else ()
+        key = plan, phase, node, module, source, shapes, device, led
         found = self._sites.get(key)
         if found is None:
             found = self._sites[key] = self._count
@@ -178,7 +179,8 @@ class Ops:
             if self._zoom is not None:
                 self._zoom.learn(found, plan.name, plan.overload, phase, node, module)
             items = [
-                "S", found, plan.name, plan.overload, phase, node, module, file, shown, str(device)
+                "S", found, plan.name, plan.overload, phase, node, module, file, shown, str(device),
+                led or self._places.callers(frame, place),
             ]  # fmt: skip
             self.session.add(compact(items) + "\n")
         return found

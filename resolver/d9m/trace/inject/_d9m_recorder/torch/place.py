@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import weakref
 
-from ..core.lines import OURS, short
+from ..core.lines import OURS, callers, short
 
 NOWHERE = "", None
 
@@ -55,6 +55,15 @@ class Places:
         module, source = self._walk(frame)
         self._mark(module, source)
         return "fwd", "", module, source
+
+    def callers(self, frame, place) -> tuple:
+        """Lines of the program's own files that led to the source of a place."""
+        phase, _node, _module, source = place
+        if phase == "bwd" or source is None:
+            return ()
+        own = callers(frame, self._folder, 3)
+        line = source[0], source[2], source[1]
+        return own[1:] if own[:1] == (line,) else own[:2]
 
     def update(self, frame) -> int | None:
         """Return what stands for the run of an optimizer's function that calls ops and nothing

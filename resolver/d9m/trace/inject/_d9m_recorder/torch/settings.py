@@ -63,6 +63,12 @@ def fills(torch) -> bool:
     return _below(torch, FILL) is True
 
 
+def instructions(torch):
+    """The instruction set that torch computes with on the CPU."""
+    asked = _below(torch, "torch.backends.cpu.get_cpu_capability")
+    return None if asked is None else _read(asked)
+
+
 def _read(reader, *arguments):
     try:
         return reader(*arguments)

@@ -25,8 +25,9 @@ class Steps:
         self.names = _none
         """Gives parameters their names, where those are wanted."""
         self._named: tuple = ()
+        self._rates: dict = {}
         self.text = tensors.digest
-        """Of a tensor: its digest, as it stands in a record."""
+        """The function that returns the digest of a tensor, as recorded."""
         compiling = getattr(getattr(torch, "compiler", None), "is_compiling", None)
         self._compiling = compiling or (lambda: False)
         self._has_optimizer = False
@@ -105,7 +106,19 @@ class Steps:
         if not self._started:
             self._started = True
             self._write("i", parameters)
+        self._session.guarded("learning rates", self._write_rates, optimizer)
         self._write("g", [parameter.grad for parameter in parameters])
+
+    def _write_rates(self, optimizer) -> None:
+        """A record, if learning rates have changed. No GPU is waited for."""
+        rates = [group.get("lr") for group in optimizer.param_groups]
+        if any(getattr(rate, "is_cuda", False) for rate in rates):
+            return
+        name = f"learning rate of {type(optimizer).__name__}"
+        text = ", ".join(dict.fromkeys(str(float(rate)) for rate in rates if rate is not None))
+        if self._rates.get(name) != text:
+            self._rates[name] = text
+            self._session.record("t", {name: text}, self._torch.get_num_threads())
 
     def _write_names(self, optimizer, parameters: list) -> None:
         known = id(optimizer), len(parameters)

@@ -1,0 +1,1 @@
+"""Answers for coding agents, over the Model Context Protocol."""

@@ -1,0 +1,132 @@
+"""Values that differ between runs by their nature: clock, process id, address, chance."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from d9m.errors import DataError
+from d9m.files import UNREADABLE, text
+from d9m.trace.findings import Cause, OriginKind, SourceLine
+from d9m.trace.inject._d9m_recorder.core.varying import NOTES
+
+DAY = 86_400
+YEARS = 40 * 365 * DAY
+UNITS = (1, 10**3, 10**6, 10**9)
+"""Of a clock, in a second."""
+MOST_LINES = 3
+CALLED: tuple[OriginKind, ...] = ("clock", "pid", "entropy")
+DRAWN: tuple[OriginKind, ...] = ("random", "numpy.random")
+
+
+class VaryingCall(msgspec.Struct, frozen=True, array_like=True):
+    """A call in the program's own files."""
+
+    kind: str
+    """clock, pid, entropy, seed, or `draw` and a module."""
+    function: str
+    value: float | int | None
+    lines: tuple[tuple[str, int, str], ...] = ()
+
+
+Like: TypeAlias = Literal["clock", "pid", "addresses"]
+
+
+def calls(*paths: Path) -> list[VaryingCall]:
+    """Return those that recordings noted."""
+    found: list[VaryingCall] = []
+    for path in paths:
+        try:
+            lines = text(path / NOTES).splitlines()
+        except (OSError, DataError, *UNREADABLE):
+            continue
+        for line in lines:
+            try:
+                found.append(msgspec.json.decode(line, type=VaryingCall))
+            except msgspec.MsgspecError:  # a process was killed while it wrote
+                continue
+    return found
+
+
+def looks_like(a: str | None, b: str | None, pids: Sequence[int | None] = ()) -> Like | None:
+    """Return what two values are, going by their size.
+
+    >>> looks_like("1795892476", "1795892485")
+    'clock'
+    >>> looks_like("140061234567890", "139961234567890")
+    'addresses'
+    >>> looks_like("1", "2")
+    """
+    values = _number(a), _number(b)
+    if None in values or values[0] == values[1]:
+        return None
+    one, other = (abs(value or 0) for value in values)
+    if pids and (one, other) == tuple(pids):
+        return "pid"
+    now = time.time()
+    if any(abs(value - now * unit) < YEARS * unit / 8 for unit in UNITS for value in (one,)):
+        apart = min(abs(one - now * unit) / unit for unit in UNITS)
+        return "clock" if apart < YEARS / 8 and other > one / 2 else None
+    if all(0x5500_0000_0000 <= value <= 0x7FFF_FFFF_FFFF for value in (one, other)):
+        return "addresses"
+    return None
+
+
+def is_by_chance(seed: str | None) -> bool:
+    """Whether a seed is so large that the framework has chosen it."""
+    value = _number(seed)
+    return value is None or value > 2**40
+
+
+def origin_lines(
+    found: Sequence[VaryingCall], kinds: Sequence[str], cause: Cause
+) -> tuple[list[str], list[SourceLine]]:
+    """Return the functions of these kinds and their lines; those whose value is the cause's first,
+    and if there is one, it alone.
+    """
+    of_kind = [call for call in found if call.kind.removeprefix("draw ") in kinds and call.lines]
+    exact = [call for call in of_kind if _is_value(call.value, cause)]
+    places: dict[tuple[str, int, str], str] = {}
+    wanted = exact or of_kind
+    if set(kinds) <= {"clock", "pid", "entropy"}:
+        wanted.reverse()  # the last call before the difference leads
+    for call in wanted:
+        places.setdefault(call.lines[0], call.function)
+    lines = [SourceLine(*line) for line in places][:MOST_LINES]
+    return list(places.values())[:MOST_LINES], lines
+
+
+def hypotheses(
+    cause: Cause, found: Sequence[VaryingCall], pids: Sequence[int | None]
+) -> list[list[OriginKind]]:
+    """Return what a cause may come from, the most likely first; all calls together after each."""
+    kinds = list(dict.fromkeys(call.kind for call in found))
+    seeded = {call.function.rpartition(".")[0] for call in found if call.kind == "seed"}
+    called: list[OriginKind] = [kind for kind in CALLED if kind in kinds]
+    first: list[OriginKind] = []
+    last: list[OriginKind] = []
+    if cause.kind == "seed":
+        called.sort(key=lambda kind: kind != looks_like(cause.a, cause.b, pids))
+        first = ["torch"] if "torch" not in seeded and is_by_chance(cause.a) else []
+    else:
+        first = [name for name in DRAWN if f"draw {name}" in kinds and name not in seeded]
+        last = ["hash", "addresses"]
+    alone: list[list[OriginKind]] = [[kind] for kind in [*first, *called]]
+    together = [called] if len(called) > 1 else []
+    return alone + together + [[kind] for kind in last]
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        return float(value or "")
+    except ValueError:
+        return None
+
+
+def _is_value(value: float | int | None, cause: Cause) -> bool:
+    wanted = _number(cause.a)
+    return value is not None and wanted is not None and wanted in (int(value), value)
