@@ -74,8 +74,9 @@ class Catalogues:
 
     def bounds(self, package: str) -> set[str]:
         """Releases between which the names of a package and their signatures change."""
-        spans = [entry.exists for entry in self._entries[package]]
-        found: set[str | None] = set().union(*_limits(spans))
+        found: set[str | None] = set()
+        for entry in self._entries[package]:
+            found |= {entry.exists.from_, entry.exists.until}
         for stated in self._signatures(package).values():
             for signature in stated:
                 found.update(*_limits(signature.spans))

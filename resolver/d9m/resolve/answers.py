@@ -131,7 +131,7 @@ def choices(ops: Sequence[OpAnswer], chosen: frozenset[str]) -> list[Choice]:
     labels &= chosen
     if not labels:
         return []
-    on = {op.query: op.outcome for op in ops}
+    on: dict[str, Outcome] = {op.query: op.outcome for op in ops}
     off: dict[str, Outcome] = {}
     for op in ops:
         off[op.query] = worst(

@@ -231,9 +231,9 @@ def _unrecorded(
 
 
 def everything(kb: KnowledgeBase, environment: Environment) -> list[OpItem]:
-    """Every catalogued op of the environment that has a source, but for those that only programs
-    of another kind call, and those of an add-on that was named next to a framework: it is asked
-    about as a whole.
+    """Every catalogued op of the environment that has a source, but for those of an add-on that
+    was named next to a framework, which is asked about as a whole, and for those that bring a
+    package along in programs of another kind, such as collectives.
     """
     items: list[OpItem] = []
     for package in catalogues(kb, environment):
@@ -253,7 +253,7 @@ def _with_sources(kb: KnowledgeBase, environment: Environment, package: str) -> 
         entry = kb.ops.get(place) if place.startswith(start) else None
         if entry is None or not exists_in(environment, package, entry.exists):
             continue
-        if entry.facts.items() <= environment.facts.items():
+        if not entry.parts or entry.facts.items() <= environment.facts.items():
             item = find(kb, environment, op_syntax.parse(entry.name))
             items.append(msgspec.structs.replace(item, is_listed=True))
     return items

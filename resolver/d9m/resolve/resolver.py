@@ -95,12 +95,13 @@ def resolve(
     outcomes: list[Outcome] = [op.outcome for op in ops] or (
         ["unknown"] if unknowns else ["no-known-source"]
     )
+    outcome = worst(outcomes)
     return Advice(
         schema_version=SCHEMA_VERSION,
         d9m=Tool(__version__, kb.meta.date),
         environment=_surroundings(environment, every),
         scope=scope,
-        outcome=worst(outcomes),
+        outcome="no-known-source" if counts and outcome == "deterministic" else outcome,
         settings=total(whole.steps),
         steps=list(whole.steps),
         conflicts=[priced(kb, environment, each, own, scope) for each in whole.conflicts],

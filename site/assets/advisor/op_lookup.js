@@ -260,14 +260,15 @@ export function addOns(here, items) {
   return here.held.filter((each) => isAddOn(here, each) && !asked.has(each[0])).map(([name]) => here.tables.stands_for[name]);
 }
 
-// Every catalogued op of the environment that has a source, but for those that only programs of another kind call, and
-// those of an add-on: it is asked about as a whole.
+// Every catalogued op of the environment that has a source, but for those of an add-on, which is asked about as a
+// whole, and for those that bring a package along in programs of another kind, such as collectives.
 export function everything(here, names) {
   const { catalogues } = here.tables;
   const aside = here.held.filter((each) => isAddOn(here, each)).map(([name]) => name);
   return here.catalogues.filter((home) => !aside.includes(home)).flatMap((home) => {
-    const isUsed = (name) => Object.entries(catalogues[home].facts[name] ?? {}).every(([fact, value]) => here.facts[fact] === value);
-    const hasSource = ([name, sort, own], number) => sort === OP && !here.absent[home].has(number) && own[0] === number && own[3].length && isUsed(name);
+    const { facts, parts } = catalogues[home];
+    const isUsed = (name) => !parts[name] || Object.entries(facts[name] ?? {}).every(([fact, value]) => here.facts[fact] === value);
+    const hasSource = ([name, sort, own], number) => isUsed(name) && sort === OP && !here.absent[home].has(number) && own[0] === number && own[3].length;
     return catalogues[home].names.filter(hasSource).map(([name]) => ({ ...find(here, names, parse(name)), isListed: true }));
   });
 }

@@ -30,12 +30,13 @@ export function resolve(here, items, scope = "run", addOns = []) {
   if (opless.length) ops.push(limited(here, opAnswer(here, { text: "*", ops: [] }, opless, chosen, scope)));
   const unknowns = unknownsOf(here, ops);
   const outcomes = ops.length ? ops.map((op) => op.outcome) : [unknowns.length ? "unknown" : "no-known-source"];
+  const [known, outcome] = [knownSources(here, ops), worst(outcomes)];
   return {
     schema_version: here.tables.schema_version,
     d9m: here.tables.d9m,
     environment: surroundings(here, every),
     scope,
-    outcome: worst(outcomes),
+    outcome: Object.keys(known).length && outcome === "deterministic" ? "no-known-source" : outcome,
     settings: total(whole.steps),
     steps: whole.steps,
     conflicts: whole.conflicts.map((each) => priced(here, solutions, each, own, scope)),
@@ -50,7 +51,7 @@ export function resolve(here, items, scope = "run", addOns = []) {
     })),
     cautions: cautions(here, every, solutions.labelled(chosen), ingredients),
     unknowns,
-    known_sources: knownSources(here, ops),
+    known_sources: known,
     choices: choices(ops, chosen),
   };
 }

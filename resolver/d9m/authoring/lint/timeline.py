@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -281,4 +282,37 @@ def _is_before(version: str, other: str) -> bool:
     )
 
 
-RULES = (step_order, first_step, dead_step, dead_exception, own_package, verified_through)
+@rule(
+    "caution-of-outcome",
+    "Caution that should be an exception",
+    """A caution that says what a call with some argument does (`reduce="multiply"` raises an error)
+    contradicts the verdict above it, which does not ask for the argument. It is an exception of a
+    step (`unless`), so that the verdict says it.""",
+)
+def caution_of_outcome(index: RecordIndex) -> Iterator[Finding]:
+    arguments: set[str] = set()
+    for name, fact in index.facts.items():
+        if fact.argument:
+            arguments |= {name, *fact.parameters}
+    for at, path, source in index.parts(records.Source):
+        for place, caution in enumerate(source.cautions):
+            named = arguments.intersection(re.findall(r"\b(\w+)=\S", caution.text))
+            if named and re.search(_OUTCOME, caution.text):
+                tip = "write it under `unless` of its step"
+                where = (*path, "cautions", place)
+                yield Finding(at, where, f"says what {min(named)}= does", tip=tip)
+
+
+_OUTCOME = r"\b(raises|refuse[sd]?|(non)?deterministic|repeats|varies|differs?)\b"
+"""Words for what an op does."""
+
+
+RULES = (
+    step_order,
+    first_step,
+    dead_step,
+    dead_exception,
+    own_package,
+    verified_through,
+    caution_of_outcome,
+)

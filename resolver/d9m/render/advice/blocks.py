@@ -82,7 +82,7 @@ _PLACES = {
 }
 
 
-def choice(advice: Advice) -> str:
+def mode_choice(advice: Advice) -> str:
     """Return what the deterministic mode costs on, and what off: half a sentence each."""
     on, off = advice.choices
     named = [each.title for each in advice.solutions if each.label in on.solutions]
@@ -111,7 +111,7 @@ MOST_NAMED = 4
 def remarks(answer: Answer) -> Iterator[str]:
     """Comment lines: what is contested, and what the user's own calls do."""
     if answer.advice.choices:
-        yield f"# CHOICE: {choice(answer.advice)}"
+        yield f"# CHOICE: {mode_choice(answer.advice)}"
     for conflict in answer.advice.conflicts:
         yield f"# CONFLICT {conflict.name}: {'; '.join(conflict.choices)}"
     for conflict in answer.advice.scope_conflicts:

@@ -8,7 +8,7 @@ from d9m.model.advice import Existing, HelperAnswer
 from d9m.model.records import EVIDENCE_KINDS
 from d9m.model.settings import Conflict, Step
 from d9m.render import phrases
-from d9m.render.advice.blocks import choice, only
+from d9m.render.advice.blocks import mode_choice, only
 from d9m.render.advice.program import imports, module, program_steps
 from d9m.render.advice.step import line
 from d9m.render.interface import Answer
@@ -118,7 +118,7 @@ def conflicts(page: Page, answer: Answer) -> None:
         page.marked(Span("✗", "bad"), "", f"{conflict.name}: choose one")
         _choices(page, conflict, answer.everything)
     if answer.advice.choices and (answer.named_ops or answer.everything):
-        page.paragraph(f"Choose: {choice(answer.advice)}.", "", "  ")
+        page.paragraph(f"Choose: {mode_choice(answer.advice)}.", "", "  ")
     for conflict in answer.advice.scope_conflicts if answer.everything else ():
         needs = f"{conflict.name}: --scope {conflict.scope} needs another value"
         page.marked(Span("!", "doubt"), "", needs)
