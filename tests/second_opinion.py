@@ -93,9 +93,10 @@ class Opinion:
         """
         found: dict[str, list[OwnAnswer]] = {}
         for reading in self.book.readings(package, name):
-            if name == OPLESS or self.book.exists(package, reading.item.op, place):
-                usual = self._usual(left_out.get(reading.item.op, {}))
-                answer = self._answer(reading, place, usual)
+            op = reading.item.op
+            here = place if name == OPLESS else self.book.having(package, op, place)
+            if here is not None:
+                answer = self._answer(reading, here, self._usual(left_out.get(op, {})))
                 framework = name == OPLESS and self.book.packages[package]["kind"] == "framework"
                 if answer.is_met and not (framework and answer.only_elsewhere):
                     found.setdefault(reading.source, []).append(answer)

@@ -10,7 +10,7 @@ import functools
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -173,8 +173,11 @@ class Book:
         return [
             name
             for name in self.catalogue(package, part)
-            if self.exists(package, name, place)
-            and any(self.exists(package, each.op, place) for each in self._items(package, name))
+            if self.having(package, name, place) is not None
+            and any(
+                self.having(package, each.op, place) is not None
+                for each in self._items(package, name)
+            )
         ]
 
     def meets(self, package: str, name: str) -> bool:
@@ -196,10 +199,16 @@ class Book:
                 found.append(Item(inner.op, arguments, inner.ways & way.ways, when))
         return found
 
-    def exists(self, package: str, name: str, place: AskedPlace) -> bool:
-        """Whether one of the releases in question has a name."""
+    def having(self, package: str, name: str, place: AskedPlace) -> AskedPlace | None:
+        """Where the question is asked, without known releases that lack a name; None: all do."""
         span = self.catalogue(package, "ops").get(name) or {}
-        return any(self.allows(package, span, each) for each in place.releases[package])
+        every = place.releases[package]
+        kept = tuple(each for each in every if self.allows(package, span, each))
+        if not kept:
+            return None
+        if place.standing.get(package) in ("newer", "between"):
+            return place
+        return replace(place, releases={**place.releases, package: kept})
 
     @functools.cache  # noqa: B019
     def readings(self, package: str, name: str) -> list[Way]:

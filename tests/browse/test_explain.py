@@ -228,7 +228,7 @@ def test_a_flag_with_a_value_that_it_does_not_take_comes_first(
         f"XLA_FLAGS=--xla_gpu_deterministic_ops{value} set."
     )
     page = flat(render(knowledge_base(), explain(knowledge_base(), text)).plain())
-    refused = "--xla_gpu_deterministic_ops=yes has no effect: it takes true,"
+    refused = "--xla_gpu_deterministic_ops=yes has no effect: it takes true or false"
     assert (f"Settings that you mention • {refused}" in page) == is_refused
 
 

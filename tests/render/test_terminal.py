@@ -29,10 +29,11 @@ def shown(
     scope: Scope = "run",
     everything: bool = False,
     width: int = WIDTH,
+    facts: tuple[tuple[str, str], ...] = (),
     **packages: str,
 ) -> tuple[str, list[str]]:
     """Return the text of an answer, and the queries of ops that no setting helps."""
-    asked = Setup(packages=tuple(packages.items()), device=device)
+    asked = Setup(packages=tuple(packages.items()), device=device, facts=facts)
     advice = advise(knowledge_base(), asked, ops, scope)
     answer = Answer(
         advice,
@@ -299,7 +300,7 @@ def test_what_only_a_fact_brings_is_named_with_the_fact() -> None:
 def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     text = said(torch="2.4", vllm="0.11.1")
     verdict = text.partition(" PyTorch 2.4 (")[0]
-    assert verdict.startswith("3 known sources of nondeterminism in vLLM")
+    assert verdict.startswith("5 known sources of nondeterminism in vLLM")
     assert verdict.count(" recorded ops ") == 1
     assert verdict.endswith(" To ask about your ops only: --ops.")
 
@@ -352,7 +353,8 @@ def test_an_operator_is_called_by_its_name_and_not_by_its_overload() -> None:
 def test_an_answer_does_not_ask_for_what_its_settings_make_superfluous() -> None:
     equal = "Also keep batches equal"
     assert equal in flat(shown(scope="batch", vllm="0.10.0")[0])
-    assert equal not in flat(shown(scope="batch", sglang="0.5.4")[0])
+    dense = (("moe", "false"), ("quantization", "unquantized"))
+    assert equal not in flat(shown(scope="batch", facts=dense, sglang="0.5.4")[0])
     assert "switch off Horovod's Tensor Fusion" not in said(horovod="0.21.1")
 
 

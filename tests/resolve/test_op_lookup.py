@@ -48,7 +48,7 @@ def test_a_name_means_the_plainest_op(
 
 def test_an_operator_has_the_defaults_of_its_schema() -> None:
     (item,) = _asked("torch", "2.4", "aten::pad").items
-    assert [op.defaults for op in item.ops] == [{"mode": "constant"}]
+    assert [op.defaults for op in item.ops] == [{"mode": "constant", "scalar": "false"}]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def test_the_card_of_the_readme_is_the_answer(
     monkeypatch.chdir(tmp_path)
     answer = text.render(scanned().report, 120).plain()
     date = answer.split()[-1]
-    assert shown.replace("2026-11-28", date) == answer
+    assert re.sub(r"\d{4}-\d\d-\d\d", date, shown) == answer
 
 
 @pytest.mark.parametrize(

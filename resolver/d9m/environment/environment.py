@@ -234,7 +234,7 @@ def fact(kb: KnowledgeBase, name: str) -> Fact:
         raise UsageError(
             f"unknown fact {quote(name)}",
             nearest=nearest(name, kb.meta.facts),
-            allowed=kb.meta.facts,
+            tip="see: d9m list facts",
         )
     return known
 

@@ -47,7 +47,7 @@ WITHOUT_SETTINGS: dict[Default, RecordedOutcome] = {
     "raises": "raises",
     "unknown": "unknown",
 }
-"""What a call does with nothing set -> its outcome where nothing may be set."""
+"""Behaviour of a call with nothing set -> its outcome where nothing may be set."""
 
 
 def worst_default(defaults: Iterable[Default]) -> Default:
@@ -236,8 +236,8 @@ class OpAnswer(msgspec.Struct, frozen=True):
     """The outcome without the deterministic mode, of an op that raises an error in it."""
 
 
-class Choice(msgspec.Struct, frozen=True):
-    """What a deterministic mode that some ops need and others refuse costs, on or off."""
+class ModeChoice(msgspec.Struct, frozen=True):
+    """The cost of a deterministic mode that some ops need and others refuse, on or off."""
 
     mode: Literal["on", "off"]
     solutions: list[str]
@@ -375,7 +375,7 @@ class Advice(msgspec.Struct, frozen=True):
     """Cautions with their conditions; defaults are not taken for granted."""
     unknowns: list[Unknown]
     """Claims that are not verified, and what would settle them."""
-    choices: list[Choice] = []
+    choices: list[ModeChoice] = []
     """The deterministic mode on, as the steps have it, then off; none where no op refuses it."""
     existing: list[Existing] = []
     """Settings found in an env file or the process environment."""

@@ -14,9 +14,9 @@ from d9m.model.advice import (
     NEVER_DIFFERS,
     WITHOUT_SETTINGS,
     WORST_LAST,
-    Choice,
     Citation,
     LastVerified,
+    ModeChoice,
     OpAnswer,
     Otherwise,
     Possible,
@@ -122,7 +122,7 @@ def outcome_without(source: SourceAnswer, labels: Collection[str]) -> Outcome:
     return source.outcome
 
 
-def choices(ops: Sequence[OpAnswer], chosen: frozenset[str]) -> list[Choice]:
+def choices(ops: Sequence[OpAnswer], chosen: frozenset[str]) -> list[ModeChoice]:
     """Return what a deterministic mode costs that some ops need and others refuse."""
     labels: set[str] = set()
     for op in ops:
@@ -142,10 +142,10 @@ def choices(ops: Sequence[OpAnswer], chosen: frozenset[str]) -> list[Choice]:
 
 def _choice(
     mode: Literal["on", "off"], labels: Iterable[str], outcomes: Mapping[str, Outcome]
-) -> Choice:
+) -> ModeChoice:
     raising = [query for query, outcome in outcomes.items() if outcome == "raises"]
     bad = [query for query, outcome in outcomes.items() if outcome == "unsolved"]
-    return Choice(mode, sorted(labels), raising, bad)
+    return ModeChoice(mode, sorted(labels), raising, bad)
 
 
 def _outcome_in(source: SourceAnswer, scope: Scope) -> Outcome:

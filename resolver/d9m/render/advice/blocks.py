@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from d9m.model.advice import Advice, Choice
+from d9m.model.advice import Advice, ModeChoice
 from d9m.model.settings import Step
 from d9m.render import phrases
 from d9m.render.advice.step import line as line_of
@@ -89,7 +89,7 @@ def mode_choice(advice: Advice) -> str:
     return f"with {phrases.join(named)}, {_costs(on)}; without it, {_costs(off)}"
 
 
-def _costs(choice: Choice) -> str:
+def _costs(choice: ModeChoice) -> str:
     parts: list[str] = []
     if choice.raises:
         one = len(choice.raises) == 1
