@@ -98,6 +98,18 @@ def test_two_calls_that_matter_only_together_are_named_together(tmp_path: Path) 
     assert cause.origin.kinds == ["clock", "pid"]
 
 
+def test_two_origins_at_one_place_are_fixed_together(tmp_path: Path) -> None:
+    """Each setting alone leaves the other origin, so that its trial still differs."""
+    program = VaryingProgram("draw random")
+    program._is_fixed = lambda _origin, request: (  # type: ignore[method-assign]
+        bool(request.env) and request.python == ("random.seed(0)",)
+    )
+    cause = explained(tmp_path, program).causes[0]
+    assert cause.origin is not None
+    assert cause.origin.kinds == ["random", "hash"]
+    assert cause.fix == CauseFix({"PYTHONHASHSEED": "0"}, ["random.seed(0)"], proved=True, runs=3)
+
+
 def test_what_no_trial_removes_has_neither_origin_nor_fix(tmp_path: Path) -> None:
     cause = explained(tmp_path, VaryingProgram("weather")).causes[0]
     assert (cause.origin, cause.fix) == (None, None)

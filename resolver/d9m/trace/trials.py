@@ -77,12 +77,15 @@ class Trials:
             if not self._hunt.may_try(1):
                 return cause
             noted = calls(self._record(CauseFix(), (), "notes calls that vary"))
-        for kinds in hypotheses(cause, noted, _pids(paths)):
-            fix = SET.get(kinds[0])
+        possible = [
+            kinds
+            for kinds in hypotheses(cause, noted, _pids(paths))
+            if kinds != ("hash",) or not _has_hashseed(paths)
+        ]
+        for kinds in (*possible, *_together(possible)):
+            fix = joined([SET[kind] for kind in kinds]) if SET.keys() >= {*kinds} else None
             held = () if fix else kinds
             tried = fix or (SET["hash"] if kinds == ("addresses",) else CauseFix())
-            if kinds == ("hash",) and _has_hashseed(paths):
-                continue
             title = f"with {' '.join(shown(fix))}" if fix else f"with fixed {' and '.join(kinds)}"
             if self._is_gone(cause, found, tried, held, title):
                 functions, lines = origin_lines(noted, kinds, cause)
@@ -131,6 +134,14 @@ class Trials:
             if not other.same or a.failed or b.failed or a.steps != b.steps:
                 return msgspec.structs.replace(fix, runs=number + 1)
         return msgspec.structs.replace(fix, proved=True, runs=RUNS)
+
+
+def _together(possible: Sequence[tuple[OriginKind, ...]]) -> list[tuple[OriginKind, ...]]:
+    """Return all origins that settings remove, where each alone may leave another."""
+    found: tuple[OriginKind, ...] = tuple(
+        kinds[0] for kinds in possible if len(kinds) == 1 and kinds[0] in SET
+    )
+    return [found] if len(found) > 1 else []
 
 
 def joined(fixes: Sequence[CauseFix]) -> CauseFix:

@@ -33,6 +33,7 @@ DETAILS = (
     op_lines.Detail(hints=1, cases=3, notes=1, packages=4),
     op_lines.Detail(hints=1, cases=2, notes=0, packages=3),
     op_lines.Detail(hints=0, cases=2, notes=0, packages=2),
+    op_lines.Detail(hints=0, cases=2, notes=0, packages=1),
 )
 """How much an answer says, until it is short enough."""
 

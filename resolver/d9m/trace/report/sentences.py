@@ -95,21 +95,21 @@ def sentence(found: Findings, cause: Cause) -> str:
             pass
     made = f" (allocated at {cause.made.file}:{cause.made.line})" if cause.made else ""
     values = {"op": plain(cause.op), "argument": cause.argument, "a": cause.a, "b": cause.b}
-    like = looks_like(cause.a, cause.b)
-    kind = cause.origin.kinds[0] if cause.origin else like
-    if kind is not None:
-        text = f"{text[:-1]}{_LIKE.get(kind, '')}."
+    kinds = cause.origin.kinds if cause.origin else [looks_like(cause.a, cause.b)]
+    said = [_LIKE[kind] for kind in kinds if kind in _LIKE]
+    if said:
+        text = f"{text[:-1]}, {join(said)}."
     return text.format(step=cause.step, made=made, **values)
 
 
 _LIKE = {
-    "clock": ", a value from the clock",
-    "pid": ", process ids",
-    "addresses": ", values that depend on addresses",
-    "entropy": ", from the system's entropy",
-    "hash": ", from hash() or the order of a set of strings",
-    "random": ", from Python's random generator, which nothing seeded",
-    "numpy.random": ", from NumPy's random generator, which nothing seeded",
+    "clock": "a value from the clock",
+    "pid": "process ids",
+    "addresses": "values that depend on addresses",
+    "entropy": "from the system's entropy",
+    "hash": "from hash() or the order of a set of strings",
+    "random": "from Python's unseeded random generator",
+    "numpy.random": "from NumPy's unseeded random generator",
 }
 """Origin of values -> how a sentence says so."""
 
