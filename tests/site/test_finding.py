@@ -178,17 +178,18 @@ def test_the_picture_says_in_words_what_its_colours_say_and_every_cell_leads_on(
 
 
 def test_an_upgrade_between_any_two_releases_says_what_the_status_table_says() -> None:
-    """cumsum raises up to PyTorch 2.5 and repeats from 2.6 on (tests/facts/torch_api.md)."""
+    """cumsum raises up to PyTorch 2.5 and repeats from 2.6 on (tests/facts/torch_api.md), and with
+    it multinomial with replacement.
+    """
     page = opened("upgrade/torch/?from=2.5&to=2.6")
     assert page.locator(".d9m-sentence").inner_text() == (
-        "Between 2.5 and 2.6, one op changed: torch.cumsum, before: raises an error, "
-        "now: deterministic with settings."
+        "Between 2.5 and 2.6, 2 ops changed: 2 for the better."
     )
-    # Adafactor and flex_attention came with 2.5: nobody can say that they got worse.
+    # Flex attention came with 2.5: whether it got worse cannot be said.
     page.select_option("[name=from]", "2.3")
     page.wait_for_function("document.querySelectorAll('.d9m-upgraded tbody tr').length > 1")
     assert page.locator(".d9m-sentence").inner_text() == (
-        "Between 2.3 and 2.6, 3 ops changed: 1 for the better, 2 known on one side only."
+        "Between 2.3 and 2.6, 3 ops changed: 2 for the better, 1 known on one side only."
     )
     page.select_option("[name=from]", "2.0")
     page.wait_for_function("document.querySelectorAll('.d9m-upgraded tbody tr').length > 1")

@@ -76,7 +76,9 @@ def command(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 for a missing line of a card, too.")
     ] = False,
-    goal: Annotated[str | None, typer.Option(hidden=True)] = None,
+    goal: Annotated[
+        str | None, typer.Option(metavar="|".join(GOALS), help="repeatable: the same as --strict.")
+    ] = None,
     select: Annotated[
         list[str] | None,
         typer.Option("--select", metavar="CODE", help="Only these codes or families."),

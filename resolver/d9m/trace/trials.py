@@ -59,7 +59,8 @@ class Trials:
             return found
         if explained.fix is not None and proves:
             explained = msgspec.structs.replace(explained, fix=self.proved(explained.fix))
-        stages = [*found.stages, Stage(self._hunt.count - before, "trial", None)]
+        made = self._hunt.count - before
+        stages = [*found.stages, *([Stage(made, "trial", None)] if made else [])]
         causes = [explained, *found.causes[1:]]
         return msgspec.structs.replace(found, causes=causes, stages=stages)
 
