@@ -45,7 +45,7 @@ def calls(recorded: Recorded) -> list[OpCalled]:
         if line[0] == "S":
             sites[line[1]] = line
         else:
-            _, _, op, overload, phase, node, module, source, shapes, _device = sites[line[1]]
+            _, _, op, overload, phase, node, module, source, shapes, *_ = sites[line[1]]
             name = op.removeprefix("aten::") + (f".{overload}" if overload else "")
             _file, number, function = source or (None, None, None)
             rest = [*line[2:5], line[5] if len(line) > 5 else None]
