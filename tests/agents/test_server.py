@@ -69,7 +69,7 @@ def test_each_tool_answers_as_its_command_does(tmp_path: Path) -> None:
 
         found = await answer(client, "advise", packages={"torch": "2.4"}, ops=["torch.cumsum"])
         assert found["answer"]["ops"][0]["outcome"] == "raises"
-        assert "pytorch.org" in json.dumps(found["answer"]["ops"][0]["sources"])
+        assert "https://" in json.dumps(found["answer"]["ops"][0]["sources"])
         assert found["answer"]["d9m"]["kb_date"] == whole["d9m"]["kb_date"]
 
         text = "cumsum_cuda_kernel does not have a deterministic implementation"
