@@ -170,6 +170,7 @@ class Doors:
         ]
         self.wrote = 0
         self.commands = commands()
+        del self.commands[("mcp",)]  # a server, which needs its event loop: tests/agents
         self.place = folder / "place"
         self.template = folder / "template"
         self._fill(self.template)

@@ -20,6 +20,7 @@ WHOLE = {
     "check/workers/worker.py": "/proc, which the kernel bounds",
     "environment/interpreter.py": "a file of the package",
     "environment/survey.py": "/proc and cgroups, which the kernel bounds",
+    "run/inside.py": "/proc, which the kernel bounds",
     "trace/inject/_d9m_recorder/core/header.py": "/proc, which the kernel bounds",
     "trace/inject/call_again.py": "values that the same process is to hold, and what d9m sends it",
 }

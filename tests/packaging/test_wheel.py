@@ -14,7 +14,7 @@ from installations import ROOT
 
 from d9m.about import __version__
 
-LARGEST_WHEEL = 2_200_000
+LARGEST_WHEEL = 2_500_000
 LARGEST_SDIST = 1_600_000
 
 

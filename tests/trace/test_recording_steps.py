@@ -24,7 +24,7 @@ def again() -> Recorded:
 
 def test_every_step_has_its_records(plain: Recorded) -> None:
     letters = "".join(line[0] for line in plain.stream() if isinstance(line, list))
-    assert letters == "xbligpd" + 3 * "xblgpd"
+    assert letters == "xblitgpd" + 3 * "xblgpd", "t: the learning rate, from the first step on"
     steps = [line[1] for line in plain.records("d")]
     assert steps == [0, 1, 2, 3]
     assert {line[3] for line in plain.records("d")} == {"optimizer"}

@@ -62,7 +62,11 @@ def command(
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(metavar="N", min=2, help="Record at most N runs; by default 8, and those that try a fix."),
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="Record at most N runs; by default 8, and those that try a fix.",
+        ),
     ] = None,
     limit: Annotated[
         float | None,
