@@ -181,16 +181,17 @@ def _undone(made: RunPlan, notes: Sequence[Sequence[Mapping[str, Any]]]) -> list
     planned = {each.name for each in made.statements} | {each.name for each in made.variables}
     counts: Counter[_Change] = Counter()
     for lines in notes:
-        seen: set[_Change] = set()
+        seen: dict[_Change, None] = {}  # a set would list them in another order in each run
         for line in lines:
             if line["kind"] == "changed" and not line["expected"]:
                 places = line["places"]
                 named = tuple(f"{file}:{number}" for file, number in places or ())
-                seen.add((line["name"], line["value"], named, places is None))
+                seen[line["name"], line["value"], named, places is None] = None
             elif line["kind"] == "end":
                 known = {each[0] for each in seen}
-                values = line["values"].items()
-                seen.update((name, value, (), False) for name, value in values if name not in known)
+                for name, value in line["values"].items():
+                    if name not in known:
+                        seen[name, value, (), False] = None
         counts.update(each for each in seen if each[0].partition("(")[0] in planned)
     return [
         Undone(name, value, list(places), at_start, count)
