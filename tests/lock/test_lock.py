@@ -218,6 +218,34 @@ def test_a_wrong_command_line_is_one_clear_error(words: list[str], said: str) ->
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("recording", [{}, {"r0-0.d9m": []}, {"r0-0.d9m": ["{}"]}])
+def test_a_lock_without_a_recording_is_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recording: dict[str, list[str]]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lock = json.loads(SMALL) | {"recording": recording}
+    (tmp_path / "d9m.lock.json").write_text(json.dumps(lock), encoding="utf-8")
+    done = d9m("verify", "--only-environment", "--", sys.executable)
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "the recording in the lock is damaged" in done.stderr
+
+
+def test_a_rank_that_was_not_reached_gets_no_lock(project: Path) -> None:
+    """Every rank but one drops what d9m sets."""
+    (project / "ranks.py").write_text(
+        "import os, subprocess, sys\n"
+        "for rank in '01':\n"
+        "    more = {'LOCAL_RANK': rank, 'RANK': rank, 'LOCAL_WORLD_SIZE': '2'}\n"
+        "    flags = ['-I'] if rank == '1' else []\n"
+        "    command = [sys.executable, *flags, 'train.py']\n"
+        "    subprocess.run(command, env={**os.environ, **more}, check=True)\n"
+    )
+    done = d9m("lock", "--steps", "2", "--", str(TORCH), "ranks.py")
+    assert done.returncode == 4, done.stderr
+    assert "local rank 1" in done.stderr
+    assert not (project / "d9m.lock.json").exists()
+
+
 def test_without_a_lock_there_is_nothing_to_verify(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     done = d9m("verify", "--", "x")

@@ -14,6 +14,7 @@ import typer
 from d9m.cli import output
 from d9m.errors import ExitCode, UsageError, printable, quote
 from d9m.lock.lock_file import NAME, LockFile, as_text, changed, read
+from d9m.run.command import Fast, Program, Ranks, Seed
 
 if TYPE_CHECKING:
     from d9m.run.plan import RunOptions
@@ -24,21 +25,14 @@ def register(app: typer.Typer) -> None:
 
 
 def command(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- COMMAND…", help="What to run: -- python train.py --epochs 1."),
-    ] = None,
+    program: Program = None,
     runs: Annotated[int, typer.Option(min=2, metavar="N", help="Runs that must be equal.")] = 2,
     steps: Annotated[
         int, typer.Option(min=1, metavar="N", help="End each run after so many steps.")
     ] = 20,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed Python, NumPy and the frameworks with this number.")
-    ] = None,
-    fast: Annotated[bool, typer.Option("--fast", help="Prefer settings that cost less.")] = False,
-    ranks: Annotated[
-        bool, typer.Option("--ranks", help="Set what several processes need, too.")
-    ] = False,
+    seed: Seed = None,
+    fast: Fast = False,
+    ranks: Ranks = False,
     update: Annotated[
         bool, typer.Option("--update", help="Replace the file, and show what changed.")
     ] = False,
@@ -85,8 +79,7 @@ def _lock(
     kb = open_knowledge_base()
     made = plan(kb, installed_in(kb, find_python(program), os.environ), options, os.environ)
     if made.undoing:
-        first = made.undoing[0]
-        raise UsageError(f"{first.name}={first.value} undoes determinism: {first.why}")
+        raise UsageError(made.undone)
     found, lock = lock_runs(kb, program, made, runs, steps)
     if lock is None:
         tip = f"To find the cause: d9m hunt -- {shlex.join(program)}"

@@ -13,12 +13,13 @@ from d9m import files
 from d9m.errors import DataError, quote, reason
 from d9m.model.advice import Tool
 from d9m.run.plan import PlannedStatement, PlannedVariable
+from d9m.trace.inject._d9m_recorder.core import private
+from d9m.trace.stream_records import StreamHeader
 
 FORMAT = 1
 NAME = "d9m.lock.json"
 
 _FILE = re.compile(r"[\w-][\w.-]*")
-MASK = "***"
 
 
 class CodeState(msgspec.Struct, frozen=True):
@@ -87,26 +88,17 @@ def as_text(lock: LockFile) -> str:
 
 def is_masked(command: Sequence[str]) -> bool:
     """Whether a stored command lacks something that was secret."""
-    return any(MASK in word for word in command)
+    return any(private.MASK in word for word in command)
 
 
-class RecordedHeader(msgspec.Struct, frozen=True):
-    """The part of a stream's head that describes its process."""
-
-    packages: dict[str, str] = {}
-    device: str | None = None
-    gpu: str | None = None
-    cpu: str | None = None
-
-
-def header(recording: Mapping[str, list[str]]) -> RecordedHeader:
+def header(recording: Mapping[str, list[str]]) -> StreamHeader:
     """Return the head of the first stream of a recording. Raises DataError."""
-    name = min(each for each in recording if each.endswith(".d9m"))
-    text, _space, _checksum = recording[name][0].rpartition(" ")
+    lines = next((recording[each] for each in sorted(recording) if each.endswith(".d9m")), [""])
+    text, _space, _checksum = "".join(lines[:1]).rpartition(" ")
     try:
-        return msgspec.json.decode(text, type=RecordedHeader)
+        return msgspec.json.decode(text, type=StreamHeader)
     except msgspec.DecodeError as error:
-        raise DataError(f"{name} in the lock is damaged: {error}") from None
+        raise DataError(f"the recording in the lock is damaged: {error}") from None
 
 
 def changed(before: LockFile, now: LockFile) -> list[str]:

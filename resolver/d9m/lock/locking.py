@@ -15,7 +15,7 @@ from d9m.lock.lock_file import LockFile, header, packed
 from d9m.model.advice import Tool
 from d9m.run.plan import PlannedVariable, RunPlan, environment_for
 from d9m.run.recording import record, temporary_folder
-from d9m.run.report import ProgramRun, report
+from d9m.run.report import RunReport, report
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
 from d9m.trace.findings import Findings, exit_code
@@ -31,10 +31,14 @@ def lock_runs(
     Raises AbsentError where nothing of the program was recorded, UsageError where it cannot be run.
     """
     changes = environment_for(made, os.environ, False)
+    tool = Tool(__version__, kb.meta.date)
     with temporary_folder() as place:
         run = record(kb, program, made, changes, place / "1", steps=steps, stdout=2)
         if not folder.streams(place / "1"):
             raise AbsentError("no process of the program was recorded: nothing is locked")
+        seen = report(tool, made, changes, run)
+        if seen.unreached:
+            raise AbsentError(f"not reached: {'; '.join(seen.unreached)}; nothing is locked")
 
         def compared(number: int) -> Findings:
             record(kb, program, made, changes, place / str(number), steps=steps, stdout=2)
@@ -48,7 +52,6 @@ def lock_runs(
         if exit_code(found):
             return found, None
         recording = packed(place / "1")
-    tool = Tool(__version__, kb.meta.date)
     lock = LockFile(
         d9m=tool,
         made=folder.now(),
@@ -59,7 +62,7 @@ def lock_runs(
         steps=steps,
         variables=_effective(made, changes),
         statements=made.statements,
-        left=list(_left(made, changes, run, tool)),
+        left=_left(seen),
         recording=recording,
     )
     return found, lock
@@ -86,9 +89,6 @@ def _effective(made: RunPlan, changes: Mapping[str, str | None]) -> list[Planned
     ]
 
 
-def _left(
-    made: RunPlan, changes: Mapping[str, str | None], run: ProgramRun, tool: Tool
-) -> list[str]:
-    seen = report(tool, made, changes, run)
+def _left(seen: RunReport) -> list[str]:
     undone = [f"{each.name}={each.value}, set by the program" for each in seen.undone]
     return undone + [f"{each.name}: {each.why}" for each in (*seen.refused, *seen.left)]

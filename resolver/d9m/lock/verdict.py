@@ -48,19 +48,21 @@ class LockVerdict(msgspec.Struct, frozen=True, kw_only=True):
 def verdict_of(lock: LockFile, found: Findings, command: str) -> LockVerdict:
     """Return the verdict on a run. Results that differ on another machine are not compared."""
     changed = [*_code(lock), *found.settings]
-    code: int = findings.exit_code(found)
-    said, equal = verdict.sentences(found), not found.causes if found.complete else None
+    code, said = findings.exit_code(found), verdict.sentences(found)
     machine = [each.name for each in changed if each.name in MACHINE]
-    if found.causes:
-        equal = False
     if found.causes and machine:
         said = f"Not comparable: another {' and '.join(machine)} than in the lock. {said}"
-        code, equal = exit_code(CommandResult(is_incomplete=True)), None
+        code = exit_code(CommandResult(is_incomplete=True))
     return LockVerdict(
-        d9m=found.d9m, made=lock.made, equal=equal, said=said, changed=changed,
+        d9m=found.d9m,
+        made=lock.made,
+        equal={ExitCode.ANSWERED: True, ExitCode.FINDINGS: False}.get(code),
+        said=said,
+        changed=changed,
         first_step=found.first.step if found.first is not None else None,
-        command=command, exit=int(code),
-    )  # fmt: skip
+        command=command,
+        exit=int(code),
+    )
 
 
 def verdict_of_environment(

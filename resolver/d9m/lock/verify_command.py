@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from d9m.cli import output
@@ -56,7 +55,9 @@ def command(
     program = program or locked.command
     found = _environment(locked, program) if only_environment else _verify(locked, program, as_is)
     if format_ == "json":
-        output.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n", out)
+        from d9m.render import as_json
+
+        output.write(as_json.render(found), out)
     else:
         output.write(found.text(lock), out)
     raise typer.Exit(found.exit)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
-import msgspec
 import typer
 from typer.core import TyperCommand
 
@@ -24,25 +23,32 @@ FORMATS = ("text", "json", "github")
 REFUSALS = ("stop", "warn")
 
 
+Program: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- COMMAND…", help="What to run: -- python train.py --epochs 1."),
+]
+Seed: TypeAlias = Annotated[
+    int | None, typer.Option(help="Seed Python, NumPy and the frameworks with this number.")
+]
+Fast: TypeAlias = Annotated[bool, typer.Option("--fast", help="Prefer settings that cost less.")]
+Ranks: TypeAlias = Annotated[
+    bool, typer.Option("--ranks", help="Set what several processes need, too.")
+]
+"""Options of d9m run that d9m lock takes, too."""
+
+
 def register(app: typer.Typer) -> None:
     app.command("run", cls=RunCommand, context_settings={"allow_interspersed_args": False})(command)
 
 
 def command(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- COMMAND…", help="What to run: -- python train.py --epochs 1."),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed Python, NumPy and the frameworks with this number.")
-    ] = None,
+    program: Program = None,
+    seed: Seed = None,
     scope: Annotated[
         str, typer.Option(help="What must not change the bits: run or batch.")
     ] = "run",
-    fast: Annotated[bool, typer.Option("--fast", help="Do not fill uninitialized memory.")] = False,
-    ranks: Annotated[
-        bool, typer.Option("--ranks", help="Set what several processes need, too.")
-    ] = False,
+    fast: Fast = False,
+    ranks: Ranks = False,
     on_refusal: Annotated[
         str,
         typer.Option(metavar="|".join(REFUSALS), help="Where an op has no deterministic kernel."),
@@ -145,11 +151,7 @@ def _run(program: list[str] | None, options: RunOptions, request: Request) -> in
         _explain(made, changes, request.format_, request.out)
         return ExitCode.ANSWERED
     if made.undoing and not options.override:
-        first = made.undoing[0]
-        raise UsageError(
-            f"{first.name}={first.value} undoes determinism: {first.why}",
-            tip="remove it, or let d9m run --override replace it",
-        )
+        raise UsageError(made.undone, tip="remove it, or let d9m run --override replace it")
     return _started(kb, setup, program, made, changes, options.on_refusal == "warn", request)
 
 
@@ -186,7 +188,9 @@ def _explain(made: RunPlan, changes: dict[str, str | None], format_: str, out: s
     import shlex
 
     if format_ == "json":
-        output.write(_json(made), out)
+        from d9m.render import as_json
+
+        output.write(as_json.render(made), out)
         return
     lines = [
         f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}"
@@ -204,9 +208,10 @@ def _deliver(found: RunReport, format_: str, out: str | None) -> int:
     file goes to stderr, with the reason.
     """
     from d9m.exit_codes import CommandResult, exit_code
+    from d9m.render import as_json
     from d9m.run.report import as_github, as_text
 
-    text = {"text": as_text, "github": as_github, "json": _json}[format_](found)
+    text = {"text": as_text, "github": as_github, "json": as_json.render}[format_](found)
     code = found.exit
     if out is not None:
         try:
@@ -219,7 +224,3 @@ def _deliver(found: RunReport, format_: str, out: str | None) -> int:
         sys.stderr.write(text)
         sys.stderr.flush()
     return code
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"

@@ -52,8 +52,7 @@ class Enabled:
         self._changes: dict[str, str | None] = {}
         self._before: dict[str, str | None] = {}
         if self.planned.undoing:
-            first = self.planned.undoing[0]
-            raise Refused(f"{first.name}={first.value} undoes determinism: {first.why}")
+            raise Refused(self.planned.undone)
 
     def __repr__(self) -> str:
         return self.report()

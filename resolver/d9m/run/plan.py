@@ -105,6 +105,14 @@ class RunPlan(msgspec.Struct, frozen=True):
     beyond: list[str] = []
     """Packages newer than the records."""
 
+    @property
+    def undone(self) -> str:
+        """The first variable of the user that undoes determinism, and why; empty without one."""
+        return next(
+            (f"{each.name}={each.value} undoes determinism: {each.why}" for each in self.undoing),
+            "",
+        )
+
 
 def plan(kb: KnowledgeBase, setup: Setup, options: RunOptions, own: Mapping[str, str]) -> RunPlan:
     """Return what to set for `setup`, given the variables that the user has set."""
