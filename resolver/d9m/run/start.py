@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,10 @@ from d9m.trace.start import (
     wait_for,
 )
 
+GRACE = 2.0
+"""Seconds that processes have to end after the command."""
+TICK = 0.02
+"""Seconds between two looks at them."""
 HOOK = Path(__file__).with_name("hook")
 
 
@@ -53,13 +58,36 @@ def start(
         if recording is not None:
             environment |= variables(*recording, environment)
         code = wait_for(launch(command, environment, **streams))
-        return ProgramRun(as_in_a_shell(code), _notes(Path(folder)))
+        return ProgramRun(as_in_a_shell(code), _last_notes(Path(folder)))
 
 
 def join_outer(command: Sequence[str]) -> int:
     """Run a command inside an outer `d9m run`, and return its exit code."""
     require_program(command, os.environ)
     return as_in_a_shell(wait_for(launch(command, os.environ)))
+
+
+def _last_notes(folder: Path) -> list[list[dict[str, Any]]]:
+    """The notes once no process writes any more: helpers such as a fork server end after the
+    command. What runs on beyond `GRACE` is left alone.
+    """
+    until = time.monotonic() + GRACE
+    while True:
+        notes = _notes(folder)
+        open_ = [lines[0]["pid"] for lines in notes if lines[-1]["kind"] != "end"]
+        if time.monotonic() > until or not any(map(_is_running, open_)):
+            return notes
+        time.sleep(TICK)
+
+
+def _is_running(pid: int) -> bool:
+    if os.name != "posix":  # elsewhere signal 0 is no question
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
 
 
 def _notes(folder: Path) -> list[list[dict[str, Any]]]:
