@@ -32,6 +32,7 @@ OPTIONS = {
     "kb audit": "--format --help",
     "kb build": "--output --help",
     "kb collect": "--platform --catalogue --compiled --kernels --output --help",
+    "kb fresh": "--format --output --help",
     "kb stats": "--format --help",
     "kb mutate": "--cases --sample --seed --format --help",
     "kb schema": "--output --help",
