@@ -62,7 +62,7 @@ class IndexReply(BaseHTTPRequestHandler):
         else:
             self.send_error(int(found))
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, *_: Any) -> None:
         pass
 
 

@@ -111,6 +111,9 @@ class Evidence(Record, frozen=True, kw_only=True):
     where: str | None = None
     """Section, table row, line or function inside the place."""
     date: str | None = None
+    """When it was published: a release, a commit, the start of a thread or its merge."""
+    read: str | None = None
+    """The day we read it, where that is all that is known: the page may have changed since."""
     note: Prose | None = None
     """Its statement in our words; required where ``follows`` is false."""
     follows: bool = True
