@@ -125,6 +125,12 @@ def day(date: str | None) -> Markdown:
     return Markdown(f"<time>{escape(date)}</time>" if date else "")
 
 
+def dated(date: str, verb: str) -> Markdown:
+    """A date after what happened then: ``read 2026-11-21`` is one of reading, others are of `verb`."""
+    is_read = date.startswith("read ")
+    return Markdown(f"{'read' if is_read else verb} {day(date.removeprefix('read '))}")
+
+
 def share(part: int, whole: int) -> Markdown:
     """A count of a whole, in words and as a bar."""
     bar = f'<meter class="d9m-meter" max="{whole}" value="{part}" aria-hidden="true"></meter>'
