@@ -63,7 +63,7 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
         "/packages/index.json": ("All packages", "Listing"),
         "/packages/{package}.json": ("A package and its releases", "PackageFile"),
         "/packages/{package}/{version}.json": (
-            "What every op does in a release: `2.9.1`, or `2.9` and `latest` for the newest of them",
+            "What every op does in a release: `2.9.1`; `2.9` and `latest` are the newest",
             "ReleaseFile",
         ),
         "/badges/sources/{id}.json": ("A badge for shields.io/endpoint", "Badge"),

@@ -48,7 +48,8 @@ def undated(url: str) -> str:
     """Return why a statement at this address has no day."""
     if re.search(r"/[0-9a-f]{7,40}(/|$)", url):
         return "the address names a commit"
-    return f"the {'address names a release' if re.search(r'/[a-z]*[0-9]+[.][0-9]', url) else 'page has none'}"
+    is_fixed = re.search(r"/[a-z]*[0-9]+[.][0-9]", url)
+    return "the address names a release" if is_fixed else "the page has none"
 
 
 def of_release(kb: KnowledgeBase, evidence: Evidence, url: str) -> str:

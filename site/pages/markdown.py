@@ -127,7 +127,7 @@ def day(date: str | None) -> Markdown:
 
 
 def dated(date: str, verb: str) -> Markdown:
-    """A date after what happened then: ``read 2026-11-21`` is one of reading, others are of `verb`."""
+    """A date after what happened then: reading in ``read 2026-11-21``, `verb` in others."""
     is_read = date.startswith("read ")
     return Markdown(f"{'read' if is_read else verb} {day(date.removeprefix('read '))}")
 

@@ -317,7 +317,11 @@ def _conditions_of_outcomes(
             fits = told & (fitting | {"solved"} if settings else fitting)
             if told and not fits and re.search(claim, sentence):
                 yield from [*conditions, *settings][:1]
-    if source.scope == "run" and told - {"unsolved"} and re.search(r"GPU.*\b(other|differs?)\b", text):
+    if (
+        source.scope == "run"
+        and told - {"unsolved"}
+        and re.search(r"GPU.*\b(other|differs?)\b", text)
+    ):
         others = [
             other.ops
             for there, _path, other in index.parts(records.Source)
