@@ -43,9 +43,7 @@ def test_three_cases_have_a_line_each_and_two_are_a_sentence() -> None:
     assert "• With PyTorch 2.1 or newer: deterministic" in lines
     assert "• With PyTorch 1.7 to 2.0: raises an error" in lines
     dropout = d9m("advise", "--torch", "any", "--scope", "hardware", "--ops", "nn.Dropout")
-    assert "differs across hardware with PyTorch 1.2 or newer; not verified" in flat(
-        dropout.stdout
-    )
+    assert "differs across hardware with PyTorch 1.2 or newer; not verified" in flat(dropout.stdout)
 
 
 def test_one_condition_and_the_rest_are_two_cases() -> None:
