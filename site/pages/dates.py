@@ -46,6 +46,14 @@ def of_evidence(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> str:
     )
 
 
+def undated(url: str) -> str:
+    """Return why a statement at this address has no day."""
+    if re.search(r"/[0-9a-f]{7,40}(/|$)", url):
+        return "the address names a commit"
+    is_fixed = re.search(r"/[a-z]*[0-9]+[.][0-9]", url)
+    return "the address names a release" if is_fixed else "the page has none"
+
+
 def of_release(kb: KnowledgeBase, evidence: Evidence, url: str) -> str:
     """The day of the release that a place names; empty where it names none that is known."""
     for place in _PLACES:
