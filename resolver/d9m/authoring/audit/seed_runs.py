@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from d9m.authoring.audit.operators import find_item, sources_of_name
+from d9m.authoring.audit.operators import HARMLESS, find_item, sources_of_name
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.environment.environment import Environment, Setup, describe
 from d9m.model.dispatch_facts import SeedRuns
@@ -36,7 +36,8 @@ def _differing(
     if said is None:
         return
     outcome, switched = said
-    if found["plain"] == "differs" and not any(sources_of_name(known, package, name)):
+    silent = outcome in HARMLESS and not any(sources_of_name(known, package, name))
+    if found["plain"] == "differs" and silent:
         yield "seed-without-source", name, "two processes differ without a seed"
     seeded = found.get("switch" if switched else "all", "")
     if outcome == "solved" and seeded != "equal":
