@@ -1,0 +1,1 @@
+"""The pytest plugin: whether a test computes the same in another process."""
