@@ -41,9 +41,7 @@ class Comparison:
     ) -> None:  # fmt: skip
         self._item = item
         self._runs, self._steps, self._settings = runs, steps, settings
-        kept = {
-            name: value for name, value in environment.items() if not name.startswith(_DROPPED)
-        }
+        kept = {name: value for name, value in environment.items() if not name.startswith(_DROPPED)}
         self._environment = {**kept, INNER: item.nodeid}
 
     def hunt(self) -> None:

@@ -138,7 +138,8 @@ def command(
     kb = open_knowledge_base()
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
-    limits = HuntLimits(runs, limit, until_found, steps is None, MOST_RUNS + compare - FEWEST, compare)
+    most = MOST_RUNS + compare - FEWEST
+    limits = HuntLimits(runs, limit, until_found, steps is None, most, compare)
     to_stderr = format_ != "text" and out is None
     request = _to_the_last(request)
     runner = _runner(program, settings, first, to_stderr)
