@@ -117,7 +117,7 @@ class Comparison:
                 text=True, errors="replace",
             )  # fmt: skip
             answer = file.read_text(encoding="utf-8") if file.exists() else ""
-        if done.returncode:
+        if done.returncode > 1:
             self._item.add_report_section("call", "d9m", done.stdout)
         _printed, _mark, error = done.stdout.rpartition("\nd9m: ")
         return answer, error.strip() or done.stdout[-2000:], done.returncode

@@ -17,7 +17,6 @@ _MARKER = (
     "many new processes, for so many steps. settings: 'advised', or labels of solutions."
 )
 _environment = pytest.StashKey[dict[str, str]]()
-_has_run = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,16 +31,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
     config.stash[_environment] = dict(os.environ)
+    if INNER in os.environ:
+        config.pluginmanager.register(_InnerRun())
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Replace what runs a marked test: others call nothing of d9m."""
-    for item in items:
+    for item in items if INNER not in os.environ else ():
         marker = item.get_closest_marker("deterministic")
         if marker is not None:
-            whole: Any = _run_again if INNER in os.environ else _run
-            item.runtest = functools.partial(whole, item, item.runtest, marker)
+            item.runtest = functools.partial(_run, item, item.runtest, marker)
 
 
 def _run(item: pytest.Item, runtest: Callable[[], None], marker: pytest.Mark) -> None:
@@ -53,15 +53,17 @@ def _run(item: pytest.Item, runtest: Callable[[], None], marker: pytest.Mark) ->
     compare(item, marker, item.config.stash[_environment])
 
 
-def _run_again(item: pytest.Item, runtest: Callable[[], None], marker: pytest.Mark) -> None:
-    runtest()
-    item.config.stash[_has_run] = True
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
+class _InnerRun:
     """A test that was skipped in a new process was not run again."""
-    if INNER in os.environ and not session.exitstatus and _has_run not in session.config.stash:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    has_passed = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.has_passed |= report.when == "call" and report.passed
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if not (self.has_passed or session.exitstatus):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
