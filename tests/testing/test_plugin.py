@@ -127,6 +127,13 @@ def test_an_argument_that_the_marker_does_not_have_fails_the_test() -> None:
     assert "'step'; allowed: runs, steps, settings" in run_pytest(sys.executable).said("test_it")
 
 
+def test_an_update_needs_a_folder() -> None:
+    words = [sys.executable, "-m", "pytest", "--d9m-update"]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False)
+    assert (done.returncode, calls()) == (4, [])
+    assert "--d9m-update needs --d9m-digests DIR" in done.stderr
+
+
 def test_new_processes_get_the_options_but_not_the_selection() -> None:
     answer(0)
     Path("conftest.py").write_text(GIVEN + "\ndef pytest_addoption(parser):\n"
@@ -276,7 +283,7 @@ def train():
     torch.optim.SGD(model.parameters(), 0.1)
     model(torch.randn(3, 4)).sum().backward()
     return model
-@pytest.mark.deterministic(steps=1)
+@pytest.mark.deterministic(steps=1, settings="advised")
 def test_trained():
     torch.manual_seed({seed})
     train()

@@ -10,15 +10,12 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import Any, NoReturn
 from urllib.parse import quote
 
 import pytest
 
 from d9m.testing.plugin import INNER
-
-if TYPE_CHECKING:
-    from d9m.trace.findings import Findings
 
 _DROPPED = ("COV_CORE", "PYTEST_XDIST", "PYTEST_CURRENT_TEST")
 _OVERRIDES = {
@@ -29,7 +26,7 @@ _OVERRIDES = {
 }
 """Plugin -> what a single test in a new process is run with."""
 
-Settings = Literal["advised"] | Sequence[str] | None
+Settings = str | Sequence[str] | None
 
 
 class Comparison:
@@ -51,16 +48,17 @@ class Comparison:
         if self._settings == "advised":
             program = [sys.executable, "-m", "d9m", "run", "--", *program]
         else:
-            words += [f"--set={label}" for label in self._settings or ()]
+            labels = self._settings or ()
+            words += [f"--set={each}" for each in ([labels] if isinstance(labels, str) else labels)]
         answer, said, code = self._d9m(*words, program=program)
         if code == 0:
-            proof = f"equal in {self._runs} of {self._runs} runs across processes"
-            self._note("d9m.equal", f"{proof}, at most {self._steps} steps")
+            proof = f"equal in {self._runs} of {self._runs} runs across processes, at most "
+            self._note("d9m.equal", f"{proof}{self._steps} steps")
         elif not answer:
             tip = "d9m_repeat compares what a function returns." if code == 4 else ""
             self._fail(f"d9m hunt could not compare runs of this test: {said}\n{tip}".strip())
         else:
-            self._fail(self._found(answer, code))
+            self._fail(self._found(answer))
 
     def verify(self, lock: Path, is_strict: bool) -> None:
         """Fail unless a new process computes what the lock has; skip on another stack."""
@@ -68,8 +66,7 @@ class Comparison:
             self._fail(f"{lock} does not exist: --d9m-update writes it")
         answer, said, code = self._d9m("verify", "--format=json", str(lock))
         if code == 0:
-            self._note("d9m.equal", f"equal to {lock}")
-            return
+            return self._note("d9m.equal", f"equal to {lock}")
         if not answer:
             self._fail(f"d9m verify could not compare this test: {said}")
         found = json.loads(answer)
@@ -83,18 +80,17 @@ class Comparison:
     def lock(self, lock: Path) -> None:
         """Write the lock anew, or fail where runs differ."""
         lock.parent.mkdir(parents=True, exist_ok=True)
-        words = ["lock", f"--steps={self._steps}", f"--runs={self._runs}", "--update"]
-        _answer, said, code = self._d9m(*words, out=str(lock))
+        limits = f"--steps={self._steps}", f"--runs={self._runs}"
+        _answer, said, code = self._d9m("lock", *limits, "--update", out=str(lock))
         if code:
             self._fail(said)
 
     def _program(self) -> list[str]:
         """The command of this test alone, with the options of this pytest."""
         config = self._item.config
-        args = list(config.invocation_params.args)
-        if hasattr(config, "workerinput"):
-            args = config.workerinput["mainargv"][1:]
-        places = {*config.args, *getattr(config.option, "file_or_dir", ())}
+        worker: dict[str, list[str]] = getattr(config, "workerinput", {})
+        args = worker["mainargv"][1:] if worker else config.invocation_params.args
+        places = {*config.args, *config.option.file_or_dir}
         options = [str(word) for word in args if str(word) not in places]
         file, colons, name = self._item.nodeid.partition("::")
         path = os.path.relpath(config.rootpath / file, config.invocation_params.dir)
@@ -122,7 +118,7 @@ class Comparison:
         _printed, _mark, error = done.stdout.rpartition("\nd9m: ")
         return answer, error.strip() or done.stdout[-2000:], done.returncode
 
-    def _found(self, answer: str, code: int) -> str:
+    def _found(self, answer: str) -> str:
         """What a hunt found, as text."""
         import msgspec
 
@@ -131,17 +127,13 @@ class Comparison:
         from d9m.trace.report import sentences, text
 
         found = msgspec.json.decode(answer, type=Findings)
-        if found.causes:
-            self._note("d9m.cause", sentences.sentence(found, found.causes[0]))
-            self._note_line(found)
+        for cause in found.causes[:1]:
+            self._note("d9m.cause", sentences.sentence(found, cause))
+            if cause.source is not None:
+                self._note("d9m.line", f"{cause.source.file}:{cause.source.line}")
         command = " ".join(["python", *self._program()[1:]])
         view = text.FindingsView(found, open_knowledge_base(), command=command)
         return text.render(view).plain()
-
-    def _note_line(self, found: Findings) -> None:
-        source = found.causes[0].source
-        if source is not None:
-            self._note("d9m.line", f"{source.file}:{source.line}")
 
     def _note(self, name: str, value: str) -> None:
         self._item.user_properties.append((name, value))
@@ -157,11 +149,7 @@ def compare(item: pytest.Item, marker: pytest.Mark, environment: Mapping[str, st
     try:
         inspect.signature(Comparison).bind(item, environment, *marker.args, **marker.kwargs)
     except TypeError as error:
-        text = f"deterministic: {error}; allowed: runs, steps, settings"
-    else:
-        text = ""
-    if text:
-        pytest.fail(text, pytrace=False)
+        pytest.fail(f"deterministic: {error}; allowed: runs, steps, settings", pytrace=False)
     wanted: Any = Comparison(item, environment, *marker.args, **marker.kwargs)
     option = item.config.getoption
     folder: str | None = option("--d9m-digests")

@@ -30,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", _MARKER)
+    if config.getoption("--d9m-update") and not config.getoption("--d9m-digests"):
+        raise pytest.UsageError("--d9m-update needs --d9m-digests DIR")
     config.stash[_environment] = dict(os.environ)
     if INNER in os.environ:
         config.pluginmanager.register(_InnerRun())
