@@ -69,7 +69,7 @@ SLOW = {
     "run/test_run.py": "starts many programs under d9m run",
     "run/test_enable.py": "starts many programs that call d9m.enable()",
     "run/test_run_frameworks.py": "starts real frameworks under d9m run",
-    "run/test_launchers.py": "starts ranks by four launchers",
+    "run/test_run_launchers.py": "starts ranks by four launchers",
     "testing/test_plugin.py": "starts pytest many times",
     "testing/test_known_reasons.py": "hunts in tests of PyTorch",
     "check/test_worker.py": PROBES,

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from d9m.testing.plugin import INNER
+from d9m.testing import INNER
 
 _DROPPED = ("COV_CORE", "PYTEST_XDIST", "PYTEST_CURRENT_TEST")
 _OVERRIDES = {
@@ -29,8 +29,8 @@ _OVERRIDES = {
 Settings = str | Sequence[str] | None
 
 
-class Comparison:
-    """What a marker asks of its test."""
+class MarkedTest:
+    """A test, and what its marker asks."""
 
     def __init__(
         self, item: pytest.Item, environment: Mapping[str, str],
@@ -147,10 +147,10 @@ class Comparison:
 def compare(item: pytest.Item, marker: pytest.Mark, environment: Mapping[str, str]) -> None:
     """Compare as a marker and the options of pytest say. What cannot be compared fails."""
     try:
-        inspect.signature(Comparison).bind(item, environment, *marker.args, **marker.kwargs)
+        inspect.signature(MarkedTest).bind(item, environment, *marker.args, **marker.kwargs)
     except TypeError as error:
         pytest.fail(f"deterministic: {error}; allowed: runs, steps, settings", pytrace=False)
-    wanted: Any = Comparison(item, environment, *marker.args, **marker.kwargs)
+    wanted: Any = MarkedTest(item, environment, *marker.args, **marker.kwargs)
     option = item.config.getoption
     folder: str | None = option("--d9m-digests")
     if folder is None:

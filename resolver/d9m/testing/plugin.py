@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-INNER = "D9M_PYTEST"
-"""Set in the processes that run a marked test again."""
+from d9m.testing import INNER
 
 _MARKER = (
     "deterministic(runs=2, steps=20, settings=None): fail unless the test computes the same in so "
@@ -90,7 +89,7 @@ def d9m_repeat(request: pytest.FixtureRequest) -> Callable[..., Any]:
 @pytest.fixture
 def d9m_enabled() -> Generator[Any]:
     """Set what d9m.deterministic() sets during a test, and restore it."""
-    import d9m
+    from d9m.run.inside import deterministic
 
-    with d9m.deterministic() as enabled:
+    with deterministic() as enabled:
         yield enabled
