@@ -21,8 +21,8 @@ OPTIONS = {
     "check": "--ops --device --format --output --color --help",
     "diff": "--rank --process --align --all --verbose --format --output --color --help",
     "hunt": (
-        "--steps --runs --time --until-found --set --before --keep --replay --step-by "
-        "--compiled --max-size --all --verbose --format --output --color --help"
+        "--steps --runs --compare --time --until-found --set --before --keep --replay "
+        "--step-by --compiled --max-size --all --verbose --format --output --color --help"
     ),
     "explain": "--tf --torch --with --from --gpu --format --output --color --help",
     "show": "--format --output --color --help",

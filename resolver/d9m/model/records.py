@@ -375,6 +375,10 @@ class Ingredient(Conditional, frozen=True, kw_only=True):
     """Where it holds."""
     optional: bool = False
     """Needed by some programs only: its settings are shown, not merged."""
+    costly: bool = False
+    """Its settings slow a program down severalfold and may not be needed: `d9m run` does not make
+    them, unless a solution asks for the same.
+    """
     done_by: list[str] = []
     """Labels of solutions that leave nothing of it to do."""
     settings: list[SettingChange] = []
