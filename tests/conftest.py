@@ -61,6 +61,7 @@ SLOW = {
     "trace/test_recording_settings.py": RECORDS,
     "trace/test_recording_launched.py": RECORDS,
     "trace/test_recording_digests.py": RECORDS,
+    "trace/test_recording_samples.py": RECORDS,
     "trace/test_transparent.py": RECORDS,
     "trace/test_tensorflow.py": RECORDS_TENSORFLOW,
     "trace/test_recording_jax.py": RECORDS_JAX,

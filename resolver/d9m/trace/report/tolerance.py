@@ -1,0 +1,80 @@
+"""Whether rounding explains the difference of two runs, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from d9m.render.page import Page, Style
+from d9m.trace.findings import ExactCall, Findings, SettingDifference, Tolerance
+from d9m.trace.report import sentences, verdict
+
+MOST = 12
+"""Modules that are shown."""
+
+
+def render(found: Findings, judged: Tolerance, width: int) -> Page:
+    page = Page(width)
+    if judged.packages:
+        page.paragraph(f"The packages differ: {_settings(judged.packages)}.", style="head")
+    styles: dict[str, Style] = {"above": "bad", "unknown": "doubt"}
+    style = styles.get(judged.verdict, "good")
+    page.paragraph(_headline(found, judged), style=style)
+    page.gap()
+    if judged.first is not None:
+        page.paragraph(sentences.call(judged.first), "  op       ")
+        page.paragraph(sentences.place(judged.first), "  where    ")
+        explains = (
+            f"rounding explains {judged.explained:.1e}" if judged.explained else "no rounding"
+        )
+        sizes = f"{judged.relative:.1e}; {explains}"
+        page.paragraph(sizes, "  size     ")
+    for call in judged.exact:
+        page.paragraph(_exact(call), "  float64  ")
+    page.gap()
+    others = [setting for setting in found.settings if setting not in judged.packages]
+    if others:
+        page.paragraph(f"The settings differ: {_settings(others)}.")
+        page.gap()
+    sizes = [[each.module, f"{each.norms:.1e}", f"{each.samples:.1e}"] for each in judged.modules]
+    if sizes:
+        page.table(["largest relative difference", "norms", "samples"], sizes[:MOST], shrink=[0])
+    if len(sizes) > MOST:
+        page.line(f"{len(sizes) - MOST} more modules: --format json")
+    return page
+
+
+def _headline(found: Findings, judged: Tolerance) -> str:
+    first = judged.first
+    if first is not None:
+        said = sentences.sentence(found, first)
+        if first.kind == "structure" and first.argument:
+            said = f"Only run {first.a} computes in {first.argument}."
+        elif first.kind == "op":
+            said = f"{sentences.plain(first.op)} differs by more than rounding explains."
+            if first.a:
+                nans = f"{first.a} elements in run A, {first.b} in run B"
+                said = f"{sentences.plain(first.op)} returned NaN or infinite values: {nans}."
+        return f"Above rounding since step {first.step}. {said}"
+    if judged.verdict == "unknown":
+        why = [f"{judged.why}."] if judged.why else []
+        return " ".join(["Not known:", *why, *verdict.gaps(found, lambda _gap: True)])
+    extent = f"{verdict.steps(found)} of {verdict.processes(found)}"
+    if judged.verdict == "equal":
+        return f"Bitwise identical: {extent}."
+    return f"Within rounding: {extent}. No op differs by more than rounding explains."
+
+
+def _exact(call: ExactCall) -> str:
+    op = sentences.plain(call.op)
+    if isinstance(call.a, str) or isinstance(call.b, str):
+        return f"{op}: not computed ({call.a if isinstance(call.a, str) else call.b})"
+    far, near = max(call.a, call.b), min(call.a, call.b)
+    run = "A" if call.a > call.b else "B"
+    which = f"run {run} is further" if far > 4 * near else "both are about as close"
+    return f"{op}: run A is {call.a:.1e} from it, run B {call.b:.1e}: {which}"
+
+
+def _settings(settings: Sequence[SettingDifference]) -> str:
+    return ", ".join(
+        f"{one.name} {one.a or 'not set'} and {one.b or 'not set'}" for one in settings
+    )
