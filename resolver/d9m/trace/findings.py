@@ -327,7 +327,7 @@ class ExactCall(msgspec.Struct, frozen=True):
     b: float | str
 
 
-class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
+class Tolerance(msgspec.Struct, frozen=True):
     """Whether rounding explains the difference of two runs."""
 
     verdict: Literal["equal", "rounding", "above", "unknown"]

@@ -37,8 +37,8 @@ the states before the first record, of those that were used: a generator that st
 imported is left out. `env` has the variables that the knowledge base knows, and of others with the
 same beginning, such as NCCL_, plain numbers and digests; `hashseed` is PYTHONHASHSEED, `versions`
 those of all installed distributions, `cpu` the processor's model and `instructions` what torch uses
-of it. `samples` is true under --samples. In `argv`, `env` and the command of `run.json`, `***` stands for the value of a secret
-(`inject/_d9m_recorder/core/private.py` says which are).
+of it. `samples` is true under --samples. In `argv`, `env` and the command of `run.json`, `***`
+stands for the value of a secret (`inject/_d9m_recorder/core/private.py` says which are).
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage

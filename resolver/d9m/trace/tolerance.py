@@ -30,8 +30,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-import msgspec
-
 from d9m import exit_codes
 from d9m.errors import ExitCode
 from d9m.trace.align import Fork, Matched, align
@@ -68,7 +66,7 @@ OTHER = math.inf
 OUTLIERS = 32
 """One sample in so many may exceed."""
 
-FROM_OUTSIDE = ("outside-value", "argument")
+LEARNED = BatchContent, GraphOutputs, Sums
 
 UNSAMPLED = "the recordings hold no samples: record both with d9m trace --samples -o RUN -- COMMAND"
 ONLY_TORCH = "samples are recorded of PyTorch programs only"
@@ -173,9 +171,8 @@ class RoundingWalker:
     def __init__(self, a: RecordStream, b: RecordStream, causes: Iterable[Cause]) -> None:
         self._streams = a, b
         self._causes = {cause.record: cause for cause in causes if cause.process == name(a)}
-        self.first: Cause | None = None
-        self.relative = self.explained = 0.0
-        """The size of the first excess, and of what rounding explains."""
+        self.first: tuple[Cause, float, float] | None = None
+        """The first excess, its size, and the size that rounding explains."""
         self.differs = False
         self.unjudged: str | None = None
         """Why something could not be compared."""
@@ -197,28 +194,18 @@ class RoundingWalker:
                 self._matched(seen, seen.a.record, seen.b.record)
 
     def _matched(self, at: Matched, a: StreamRecord, b: StreamRecord) -> None:
-        match a, b:
-            case CalledOp(), CalledOp():
-                self._op(at, a, b)
-            case ReadValue(), ReadValue():
-                self._read_differs |= a.text != b.text
-            case GraphInputs(), GraphInputs():
-                self._unmatched = self._unmatched or _Unmatched()
-                self._reads(0, a.digests)
-                self._reads(1, b.digests)
-            case (
-                (BatchContent(), BatchContent())
-                | (GraphOutputs(), GraphOutputs())
-                | (
-                    Sums(),
-                    Sums(),
-                )
-            ):
-                self._arrive(at, a.digests, b.digests, None)
-            case StepEnd(), StepEnd():
-                self._unmatched = None
-            case _:
-                pass
+        if isinstance(a, CalledOp) and isinstance(b, CalledOp):
+            self._op(at, a, b)
+        elif isinstance(a, ReadValue):
+            self._read_differs |= a != b
+        elif isinstance(a, StepEnd):
+            self._unmatched = None
+        elif isinstance(a, GraphInputs) and isinstance(b, GraphInputs):
+            self._unmatched = self._unmatched or _Unmatched()
+            self._reads(self._unmatched, 0, a.digests)
+            self._reads(self._unmatched, 1, b.digests)
+        elif isinstance(a, LEARNED) and isinstance(b, LEARNED):
+            self._arrive(at, a.digests, b.digests, None)
 
     def _fork(self, fork: Fork) -> None:
         self.differs = True
@@ -229,12 +216,11 @@ class RoundingWalker:
             for call in (placed.record for placed in records):
                 if isinstance(call, CalledOp):
                     found.sites[side].append(self._streams[side].sites[call.site])
-                    self._reads(side, [*call.inputs, *call.outputs])
+                    self._reads(found, side, [*call.inputs, *call.outputs])
                     for text in call.outputs:
                         self._followed[side].pop(bits(text).storage, None)
 
-    def _reads(self, side: int, texts: Sequence[str]) -> None:
-        found = self._unmatched or _Unmatched()
+    def _reads(self, found: _Unmatched, side: int, texts: Sequence[str]) -> None:
         for each in map(bits, texts):
             sample = self._streams[side].samples.get(each.content)
             found.length = max(found.length, sample.count if sample else 1)
@@ -276,19 +262,15 @@ class RoundingWalker:
         cause = self._causes.get(at.a.number)
         inexact = cause is not None and cause.kind == "argument" and _is_inexact(cause)
         if pair.odd and not any(each.odd for each in given):
-            a, b = (f"{sum(each.odd)} of {each.count}" for each in (pair.a, pair.b))
-            cause = _cause("op", a, b)
+            cause = self._cause(at, "op", *map(_odd, (pair.a, pair.b)))
         elif not inexact:
-            if any(each.differs and not each.unit for each in given):
+            if any(each.differs and not (each.unit and pair.unit) for each in given):
                 return  # after rounding, a comparison turned out differently
-            if pair.unit:
-                peers = [each for each in rounds if each.count == pair.count and each.differs]
-                if not pair.exceeds(scale, most, carried, peers):
-                    return
-            elif any(each.differs for each in given):
+            peers = [each for each in rounds if each.count == pair.count and each.differs]
+            if not pair.exceeds(scale, most, carried, peers):
                 return
-        explained = 0.0 if inexact else most + carried / (scale or 1.0)
-        self._found(at, cause, site, pair, scale, explained)
+        cause = cause or self._cause(at, "op")
+        self._found(cause, site, pair, scale, 0.0 if inexact else most * scale + carried)
 
     def _arrive(self, at: Matched, a: Sequence[str], b: Sequence[str], site: Site | None) -> None:
         """Judge tensors that differ, and that no op of both runs wrote. Those of one record are
@@ -313,20 +295,19 @@ class RoundingWalker:
     ) -> None:
         other = self._unmatched
         most, carried = rounding(pair.unit, other.length if other else 0.0), 0.0
-        cause = _cause("outside-value")
+        cause = self._cause(at, "outside-value")
         if other is not None and not is_new:
             carried = FACTOR * scale * other.relative
-            cause = _cause("structure")
+            cause = self._cause(at, "structure")
             site = next(iter([*other.sites[0], *other.sites[1]]), site)
             for run, dtypes in zip("AB", other.only(0)):
                 for dtype in dtypes.keys() & UNITS.keys():
-                    cause, site = _cause("structure", run, argument=dtype), dtypes[dtype]
-        if not pair.odd and not pair.exceeds(scale, most, carried, ()):
-            return
-        if cause.kind == "structure" and not pair.odd and self._is_split():
-            self._leave_out(site)
-        else:
-            self._found(at, cause, site, pair, scale, most + carried / (scale or 1.0))
+                    cause, site = self._cause(at, "structure", run, None, dtype), dtypes[dtype]
+        if pair.odd or pair.exceeds(scale, most, carried, ()):
+            if cause.kind == "structure" and not pair.odd and self._is_split():
+                self._leave_out(site)
+            elif cause.kind == "structure" or not self._read_differs:
+                self._found(cause, site, pair, scale, most * scale + carried)
 
     def _is_split(self) -> bool:
         """Whether each run has shapes that the other has not, as with a batch in parts: what they
@@ -354,24 +335,23 @@ class RoundingWalker:
         where = f" from {site.op}{f' in {site.module}' if site.module else ''} on" if site else ""
         self.unjudged = self.unjudged or f"the runs compute with different shapes{where}"
 
-    def _found(
-        self, at: Matched, cause: Cause | None, site: Site | None, pair: Pair, scale: float,
-        explained: float,
-    ) -> None:  # fmt: skip
-        if self.first is not None or (self._read_differs and cause and cause.kind in FROM_OUTSIDE):
-            return
-        self.relative, self.explained = pair.sampled / (scale or 1.0), explained
-        cause = cause or _cause("op")
-        cause = msgspec.structs.replace(
-            cause, process=name(self._streams[0]), step=at.a.step, record=at.a.number
+    def _cause(self, at: Matched, kind: CauseKind, *said: str | None) -> Cause:
+        a, b, argument = (*said, None, None, None)[:3]
+        process, step, record = name(self._streams[0]), at.a.step, at.a.number
+        return Cause(
+            kind=kind, process=process, step=step, record=record, a=a, b=b, argument=argument
         )
-        self.first = at_site(cause, site) if site else cause
+
+    def _found(
+        self, cause: Cause, site: Site | None, pair: Pair, scale: float, explained: float
+    ) -> None:
+        located = at_site(cause, site) if site else cause
+        scale = scale or 1.0
+        self.first = self.first or (located, pair.sampled / scale, explained / scale)
 
 
-def _cause(
-    kind: CauseKind, a: str | None = None, b: str | None = None, argument: str | None = None
-) -> Cause:
-    return Cause(kind=kind, process="", step=0, record=0, a=a, b=b, argument=argument)
+def _odd(sample: TensorSample) -> str:
+    return f"{sum(sample.odd)} of {sample.count}"
 
 
 def _given(site: Site, read: Sequence[Pair | None], place: int, outputs: int) -> list[Pair | None]:
@@ -404,39 +384,29 @@ def tolerance(
     calls of which both saved whole tensors.
     """
     headers = [stream.header for pair in pairs for stream in pair]
-    packages = [
-        setting
-        for setting in found.settings
-        if any(setting.name in {**each.packages, **each.versions, "python": ""} for each in headers)
-    ]
+    known = {"python"}.union(*({**each.packages, **each.versions} for each in headers))
+    packages = [setting for setting in found.settings if setting.name in known]
     why = None if headers and all(header.samples for header in headers) else UNSAMPLED
     if headers and not any("torch" in header.packages for header in headers):
         why = ONLY_TORCH
     if why is not None:
-        return Tolerance(verdict="unknown", why=why, packages=packages), []
-    causes = [*found.causes, *found.harmless]
-    walkers = [RoundingWalker(a, b, causes) for a, b in pairs]
+        return Tolerance("unknown", why, packages), []
+    walkers = [RoundingWalker(a, b, [*found.causes, *found.harmless]) for a, b in pairs]
     for walker in walkers:
         walker.walk(steps)
     why = next((walker.unjudged for walker in walkers if walker.unjudged), None)
-    above = [walker for walker in walkers if walker.first is not None]
-    first = min(above, key=lambda walker: walker.first.step if walker.first else 0, default=None)
+    modules = [
+        ModuleDifference(module, *sizes)
+        for walker in walkers
+        for module, sizes in walker.modules.items()
+    ]
+    above = [(walker.first, walker.kept) for walker in walkers if walker.first]
+    if above:
+        (cause, size, explained), kept = min(above, key=lambda each: each[0][0].step)
+        return Tolerance("above", why, packages, cause, size, explained, modules), kept
     same = not any(walker.differs for walker in walkers)
-    known = "equal" if same else "rounding"
-    judged = Tolerance(
-        verdict="above" if first else "unknown" if why or not found.complete else known,
-        why=why,
-        packages=packages,
-        first=first.first if first else None,
-        relative=first.relative if first else None,
-        explained=first.explained if first else None,
-        modules=[
-            ModuleDifference(module, *sizes)
-            for walker in walkers
-            for module, sizes in walker.modules.items()
-        ],
-    )
-    return judged, first.kept if first else []
+    verdict = "unknown" if why or not found.complete else "equal" if same else "rounding"
+    return Tolerance(verdict, why, packages, modules=modules), []
 
 
 def exit_code(found: Tolerance) -> ExitCode:

@@ -1,4 +1,4 @@
-"""A small GPT, or single ops, with something changed: `tolerance.py gpt|ops|kinds [NAME=VALUE …]`."""
+"""A small GPT, or ops, with something changed: `tolerance.py gpt|ops|kinds [NAME=VALUE …]`."""
 
 import sys
 
