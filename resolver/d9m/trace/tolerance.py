@@ -77,10 +77,10 @@ class Pair:
 
     def __init__(self, a: TensorSample, b: TensorSample, differs: bool) -> None:
         self.a, self.b, self.differs = a, b, differs
-        self.comparable = a.about == b.about
         self.odd = a.odd != b.odd
-        dtype, _bracket, sizes = a.about[:-1].partition("[")
-        self.unit = UNITS.get(dtype, 0.0)
+        self.dtype, _bracket, sizes = a.about[:-1].partition("[")
+        self.comparable = (self.dtype, a.count) == (b.about.partition("[")[0], b.count)
+        self.unit = UNITS.get(self.dtype, 0.0)
         self.longest = max(map(int, sizes.split(", "))) if sizes else 1
         self.count = max(1, a.count)
         self.norm = max(a.norm, b.norm)
@@ -153,12 +153,16 @@ class _Unmatched:
         """The largest difference of a tensor that was read."""
 
     def only(self, part: int) -> list[dict[str, Site]]:
-        """Return the dtypes (0) or the shapes (2) that only one of the runs has, and where."""
+        """Return the dtypes (0) or the shapes (2) that only one of the runs has, and where. Dtypes
+        that do not round do not count.
+        """
         found: list[dict[str, Site]] = [{}, {}]
         for side, sites in zip(found, self.sites):
             for site in sites:
                 for shape in site.shapes:
-                    side.setdefault(shape.partition("]")[0].partition("[")[part], site)
+                    text = shape.partition("]")[0].partition("[")[part]
+                    if part or text in UNITS:
+                        side.setdefault(text, site)
         shared = found[0].keys() & found[1].keys()
         return [{text: side[text] for text in side if text not in shared} for side in found]
 
@@ -298,10 +302,11 @@ class RoundingWalker:
         cause = self._cause(at, "outside-value")
         if other is not None and not is_new:
             carried = FACTOR * scale * other.relative
-            cause = self._cause(at, "structure")
+            said = map(_odd, (pair.a, pair.b)) if pair.odd else ()
+            cause = self._cause(at, "structure", *said)
             site = next(iter([*other.sites[0], *other.sites[1]]), site)
             for run, dtypes in zip("AB", other.only(0)):
-                for dtype in dtypes.keys() & UNITS.keys():
+                for dtype in dtypes.keys() - {pair.dtype}:
                     cause, site = self._cause(at, "structure", run, None, dtype), dtypes[dtype]
         if pair.odd or pair.exceeds(scale, most, carried, ()):
             if cause.kind == "structure" and not pair.odd and self._is_split():
@@ -333,7 +338,7 @@ class RoundingWalker:
 
     def _leave_out(self, site: Site | None) -> None:
         where = f" from {site.op}{f' in {site.module}' if site.module else ''} on" if site else ""
-        self.unjudged = self.unjudged or f"the runs compute with different shapes{where}"
+        self.unjudged = self.unjudged or f"the runs compute with different shapes or dtypes{where}"
 
     def _cause(self, at: Matched, kind: CauseKind, *said: str | None) -> Cause:
         a, b, argument = (*said, None, None, None)[:3]

@@ -21,13 +21,11 @@ def render(found: Findings, judged: Tolerance, width: int) -> Page:
     page.paragraph(_headline(found, judged), style=style)
     page.gap()
     if judged.first is not None:
-        page.paragraph(sentences.call(judged.first), "  op       ")
+        if judged.first.op:
+            page.paragraph(sentences.call(judged.first), "  op       ")
         page.paragraph(sentences.place(judged.first), "  where    ")
-        explains = (
-            f"rounding explains {judged.explained:.1e}" if judged.explained else "no rounding"
-        )
-        sizes = f"{judged.relative:.1e}; {explains}"
-        page.paragraph(sizes, "  size     ")
+        explained = f"; rounding explains {judged.explained:.1e}" if judged.explained else ""
+        page.paragraph(f"{judged.relative:.1e}{explained}", "  size     ")
     for call in judged.exact:
         page.paragraph(_exact(call), "  float64  ")
     page.gap()
@@ -47,13 +45,18 @@ def _headline(found: Findings, judged: Tolerance) -> str:
     first = judged.first
     if first is not None:
         said = sentences.sentence(found, first)
-        if first.kind == "structure" and first.argument:
+        if first.op is None:
+            said = "Values differ that no recorded op computed."
+        elif first.argument and first.kind == "structure":
             said = f"Only run {first.a} computes in {first.argument}."
+        elif first.a and first.kind in ("op", "structure"):
+            op, counts = (
+                sentences.plain(first.op),
+                f"{first.a} elements in run A, {first.b} in run B",
+            )
+            said = f"{op} returned NaN or infinite values, or what follows it did: {counts}."
         elif first.kind == "op":
             said = f"{sentences.plain(first.op)} differs by more than rounding explains."
-            if first.a:
-                nans = f"{first.a} elements in run A, {first.b} in run B"
-                said = f"{sentences.plain(first.op)} returned NaN or infinite values: {nans}."
         return f"Above rounding since step {first.step}. {said}"
     if judged.verdict == "unknown":
         why = [f"{judged.why}."] if judged.why else []

@@ -57,9 +57,10 @@ class SampledMemories(Memories):
             return
         part = parts[-1]  # of a sparse tensor, its values
         digest = text[: self._session.digester.width]
-        about = str(part.dtype).replace("torch.", "") + str(list(part.shape))
-        if self._written.get(digest) != about:
-            self._written[digest] = about
+        key = part.dtype, part.numel()
+        if self._written.get(digest) != key:
+            self._written[digest] = key
+            about = str(part.dtype).replace("torch.", "") + str(list(part.shape))
             with self._torch.no_grad():
                 self._session.add(f'["z","{digest}","{about}",{self._sampled(part)}]\n')
 
@@ -71,7 +72,8 @@ class SampledMemories(Memories):
         values = values.to(torch.float64).reshape(-1)
         count = values.numel()
         if count not in self._places:
-            self._places[count] = torch.tensor(positions(count), dtype=torch.int64)
+            places = torch.tensor(positions(count), dtype=torch.int64, device="cpu")
+            self._places[count] = places
         samples = values[self._places[count]].tolist()
         odd = [values.isnan(), values == math.inf, values == -math.inf]
         odd = [int(found.sum()) for found in odd]
