@@ -105,9 +105,9 @@ def test_a_kept_module_says_which_run_is_further_from_float64() -> None:
     other = sampled("gpt", "half=1", options=keep)
     code, found = judged(one, other)
     assert code == 1
-    (call,) = [each for each in found["exact"] if each["op"] == "aten::gelu"]
-    assert max(call["a"], call["b"]) < 1e-5
-    assert found["exact"][-1]["b"] > 1e-4 > found["exact"][-1]["a"]
+    a = [call["a"] for call in found["exact"] if call["op"] == "aten::addmm" and call["a"]]
+    b = [call["b"] for call in found["exact"] if call["op"] == "aten::addmm" and call["b"]]
+    assert max(a) < 1e-5 < 1e-4 < max(b)
 
 
 def test_every_kind_of_tensor_is_sampled_and_nothing_is_lost() -> None:
@@ -125,5 +125,5 @@ def test_every_kind_of_tensor_is_sampled_and_nothing_is_lost() -> None:
     ]
     assert found["complex64[1]"][-1] == [1.0, -2.0]
     assert len(found["float16[1000]"][-1]) == 64
-    assert found["bfloat16[2, 2]"][-1] == [0.0, 1.0, 2.0, 3.0]
-    assert found["float32[2, 3]"][-1] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]  # a local part
+    assert found["bfloat16[4]"][-1] == [0.0, 1.0, 2.0, 3.0]
+    assert found["float32[2, 3]"][-1] == [0.0, 3.0, 6.0, 9.0, 12.0, 15.0]  # a local part

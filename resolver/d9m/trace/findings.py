@@ -322,9 +322,11 @@ class ExactCall(msgspec.Struct, frozen=True):
 
     op: str
     record: int
-    a: float | str
-    """Relative distance of run A's result from the one in float64; a text: why there is none."""
-    b: float | str
+    a: float | str | None
+    """Relative distance of run A's result from the one in float64; a text: why there is none; null:
+    the run has no such call.
+    """
+    b: float | str | None
 
 
 class Tolerance(msgspec.Struct, frozen=True):

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from d9m import exit_codes
 from d9m.errors import ExitCode
@@ -70,6 +71,10 @@ LEARNED = BatchContent, GraphOutputs, Sums
 
 UNSAMPLED = "the recordings hold no samples: record both with d9m trace --samples -o RUN -- COMMAND"
 ONLY_TORCH = "samples are recorded of PyTorch programs only"
+
+
+KeptCalls: TypeAlias = tuple[int, str, tuple[str | None, str | None]]
+"""Line of run A, op, and the folders with whole tensors of both runs; None: it has no such call."""
 
 
 class Pair:
@@ -143,7 +148,7 @@ def _rms(differences: Iterable[float]) -> float:
 
 
 class _Unmatched:
-    """What each run does that the other does not, in one step."""
+    """Calls of each run without a counterpart in the other, since a step began."""
 
     def __init__(self) -> None:
         self.sites: tuple[list[Site], list[Site]] = [], []
@@ -181,8 +186,7 @@ class RoundingWalker:
         self.unjudged: str | None = None
         """Why something could not be compared."""
         self.modules: dict[str, tuple[float, float]] = {}
-        self.kept: list[tuple[int, str, tuple[str, str]]] = []
-        """Line of run A, op, and the folders of both runs, of calls with whole tensors."""
+        self.kept: list[KeptCalls] = []
         self._followed: tuple[dict[int | None, float], dict[int | None, float]] = {}, {}
         """Storages whose difference is known -> its relative size."""
         self._unmatched: _Unmatched | None = None
@@ -217,12 +221,20 @@ class RoundingWalker:
             self.unjudged = self.unjudged or "one run goes on after the end of the other"
         found = self._unmatched = self._unmatched or _Unmatched()
         for side, records in enumerate(fork.records):
-            for call in (placed.record for placed in records):
+            for placed in records:
+                call = placed.record
                 if isinstance(call, CalledOp):
                     found.sites[side].append(self._streams[side].sites[call.site])
+                    folders: list[str | None] = [None, None]
+                    folders[side] = self._streams[side].kept.get(placed.number)
+                    self._keep(fork.a.number if fork.a else 0, found.sites[side][-1], *folders)
                     self._reads(found, side, [*call.inputs, *call.outputs])
                     for text in call.outputs:
                         self._followed[side].pop(bits(text).storage, None)
+
+    def _keep(self, line: int, site: Site, mine: str | None, its: str | None) -> None:
+        if mine or its:
+            self.kept.append((line, site.op, (mine, its)))
 
     def _reads(self, found: _Unmatched, side: int, texts: Sequence[str]) -> None:
         for each in map(bits, texts):
@@ -238,9 +250,8 @@ class RoundingWalker:
 
     def _op(self, at: Matched, a: CalledOp, b: CalledOp) -> None:
         site = self._streams[0].sites[a.site]
-        folders = [side.kept.get(its.number) for side, its in zip(self._streams, (at.a, at.b))]
-        if folders[0] and folders[1]:
-            self.kept.append((at.a.number, site.op, (folders[0], folders[1])))
+        mine, its = self._streams[0].kept, self._streams[1].kept
+        self._keep(at.a.number, site, mine.get(at.a.number), its.get(at.b.number))
         self._arrive(at, a.inputs, b.inputs, site)
         is_other = any(self._followed[0].get(bits(text).storage) == OTHER for text in a.inputs)
         if a.arguments != b.arguments and site.phase != "opt":
@@ -384,7 +395,7 @@ def tolerance(
     found: Findings,
     pairs: Sequence[tuple[RecordStream, RecordStream]],
     steps: tuple[int, int] | None,
-) -> tuple[Tolerance, list[tuple[int, str, tuple[str, str]]]]:
+) -> tuple[Tolerance, list[KeptCalls]]:
     """Return whether rounding explains what differs between two runs that were compared, and the
     calls of which both saved whole tensors.
     """

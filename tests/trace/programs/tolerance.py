@@ -13,7 +13,7 @@ torch.manual_seed(int(given.get("seed", "0")))
 WIDTH, HEADS, LENGTH, WORDS = int(given.get("width", "64")), 4, 32, 100
 
 
-class Block(nn.Module):
+class DecoderBlock(nn.Module):
     def __init__(self, number):
         super().__init__()
         changed = number == 1
@@ -61,7 +61,7 @@ class GPT(nn.Module):
     def __init__(self):
         super().__init__()
         self.words, self.places = nn.Embedding(WORDS, WIDTH), nn.Embedding(LENGTH, WIDTH)
-        self.blocks = nn.ModuleList([Block(number) for number in range(3)])
+        self.blocks = nn.ModuleList([DecoderBlock(number) for number in range(3)])
         self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, WORDS)
 
     def forward(self, words):
@@ -121,7 +121,7 @@ def kinds():
     init_process_group("gloo", init_method=f"file:///tmp/{torch.seed()}", rank=0, world_size=1)
     mesh = device_mesh.init_device_mesh("cpu", (1,))
     whole = tensor.DTensor.from_local(torch.arange(6.0).reshape(2, 3), mesh, run_check=False)
-    whole.clone()
+    (whole * 3).clone()
 
 
 {"gpt": gpt, "ops": ops, "kinds": kinds}[what]()

@@ -68,13 +68,15 @@ def _headline(found: Findings, judged: Tolerance) -> str:
 
 
 def _exact(call: ExactCall) -> str:
-    op = sentences.plain(call.op)
-    if isinstance(call.a, str) or isinstance(call.b, str):
-        return f"{op}: not computed ({call.a if isinstance(call.a, str) else call.b})"
-    far, near = max(call.a, call.b), min(call.a, call.b)
-    run = "A" if call.a > call.b else "B"
-    which = f"run {run} is further" if far > 4 * near else "both are about as close"
-    return f"{op}: run A is {call.a:.1e} from it, run B {call.b:.1e}: {which}"
+    told = [
+        f"run {run} {f'is {one:.1e} from it' if isinstance(one, float) else f'not computed: {one}'}"
+        for run, one in (("A", call.a), ("B", call.b))
+        if one is not None
+    ]
+    if isinstance(call.a, float) and isinstance(call.b, float):
+        further = max(call.a, call.b) > 4 * min(call.a, call.b)
+        told.append(f"run {'A' if call.a > call.b else 'B'} is further" if further else "as close")
+    return f"{sentences.plain(call.op)}: {', '.join(told)}"
 
 
 def _settings(settings: Sequence[SettingDifference]) -> str:
