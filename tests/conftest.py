@@ -61,6 +61,7 @@ SLOW = {
     "trace/test_recording_settings.py": RECORDS,
     "trace/test_recording_launched.py": RECORDS,
     "trace/test_recording_digests.py": RECORDS,
+    "trace/test_recording_samples.py": RECORDS,
     "trace/test_transparent.py": RECORDS,
     "test_story.py::test_the_program_of_the_page_does_what_the_page_prints": RECORDS,
     "trace/test_tensorflow.py": RECORDS_TENSORFLOW,
