@@ -12,7 +12,8 @@ from d9m.model.op_syntax import Query, plain
 from d9m.resolve.op_names import meaning, spellings
 
 RECORD_OPS = (
-    "a model? record its ops: d9m trace --level op -o RUN -- python PROGRAM; then --ops @RUN"
+    "a model? name its ops (--ops conv2d,batch_norm), record them (d9m trace --level op -o RUN "
+    "-- python PROGRAM; then --ops @RUN), or check its program: d9m scan PROGRAM"
 )
 """The advice for a name that is like no op."""
 
@@ -91,6 +92,5 @@ def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
 def _read(kb: KnowledgeBase, package: str) -> str:
     first, last = kb.meta.catalogued[package]
     return (
-        f"{package} {first} to {last} has no public name like it in our lists, and no record "
-        "mentions it"
+        f"{package} {first} to {last} has no name like it in our lists, and no record mentions it"
     )
