@@ -57,7 +57,8 @@ def command(
     steps: Annotated[
         str | None,
         typer.Option(
-            metavar="N|A:B|all", help="Stop each run after N steps (20), or compare only A to B."
+            metavar="N|A:B|every:K|all",
+            help="Stop each run after N steps (20), compare only A to B, or first each Kth step.",
         ),
     ] = None,
     runs: Annotated[
