@@ -65,6 +65,12 @@ def compare(a: Path, b: Path, kb_date: str, wanted: Wanted) -> Findings:
     return _findings((a, b), kb_date, processes, alone)
 
 
+def paired(a: Path, b: Path, wanted: Wanted) -> list[tuple[RecordStream, RecordStream]]:
+    """Return the recordings of each process of both runs. Raises what `compare` does."""
+    mine, its = _streams(a), _streams(b)
+    return _paired(mine, its, wanted)[0] if mine and its else []
+
+
 def _streams(path: Path) -> list[RecordStream]:
     """Return those with records."""
     folder.about(path)

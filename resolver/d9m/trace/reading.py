@@ -16,6 +16,7 @@ from d9m.trace.inject._d9m_recorder.core import seals
 from d9m.trace.stream_records import (
     BatchContent,
     BatchIndices,
+    Beside,
     Blindness,
     CalledCollective,
     CalledOp,
@@ -23,6 +24,7 @@ from d9m.trace.stream_records import (
     GraphInputs,
     GraphOutputs,
     InitialParameters,
+    KeptCall,
     Key,
     ModuleGradients,
     ModuleName,
@@ -34,12 +36,15 @@ from d9m.trace.stream_records import (
     StreamEnd,
     StreamHeader,
     StreamRecord,
+    TensorSample,
     UpdatedParameters,
     site_key,
 )
 from d9m.trace.whole_lines import WholeLines, damaged, first_line, starting
 
-_Line: TypeAlias = StreamRecord | Site | ModuleName | ParameterNames | ChangedSettings | Blindness
+_Line: TypeAlias = (
+    StreamRecord | Site | ModuleName | ParameterNames | ChangedSettings | Blindness | Beside
+)
 
 
 class _StreamVersion(msgspec.Struct):
@@ -82,6 +87,11 @@ class RecordStream:
         """The one that the next line belongs to."""
         self.number = 0
         """Of the line that was read last."""
+        self.samples: dict[str, TensorSample] = {}
+        """Of this step's tensors, by their digests."""
+        self.kept: dict[int, str] = {}
+        """Number of a call's line -> the folder with its values."""
+        self._sampled_step = self.step
         self._keys: dict[int, Key] = {}
         self._table = 0
         """Of streams with the same sites so far, the same number."""
@@ -124,6 +134,10 @@ class RecordStream:
                 self.changes.append((self.number, record))
             elif isinstance(record, Blindness):
                 self.unseen[record.why] = None
+            elif isinstance(record, TensorSample):
+                self._sampled(record)
+            elif isinstance(record, KeptCall):
+                self.kept[self.number + 1] = record.folder
             elif record is not None:
                 return self._placed(record)
 
@@ -157,6 +171,12 @@ class RecordStream:
             return _line.decode(line)
         except UNREADABLE as error:
             raise self._damaged(str(error)) from None
+
+    def _sampled(self, sample: TensorSample) -> None:
+        if self._sampled_step != self.step:
+            self._sampled_step = self.step
+            self.samples = {}
+        self.samples[sample.digest] = sample
 
     def _learn(self, site: Site) -> None:
         self.sites[site.number] = site

@@ -84,6 +84,10 @@ class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of the program's own files whose results differ between runs are noted."""
     held: tuple[str, ...] = ()
     """Those that return the same in each run: clock, pid, entropy, addresses."""
+    samples: bool = False
+    """At level op: sizes and samples of each tensor are recorded beside its digest."""
+    keep: str = ""
+    """A module: what its ops get and return is saved whole."""
 
 
 class RunExit(msgspec.Struct, frozen=True):

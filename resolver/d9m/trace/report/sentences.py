@@ -79,7 +79,7 @@ def sentence(found: Findings, cause: Cause) -> str:
         case "state":
             return _state(found, cause)
         case "seed" if cause.origin is not None and cause.origin.kinds == ["torch"]:
-            text = "{op} draws random numbers, and nothing seeded the generator."
+            text = "{op} draws random numbers, and nothing had seeded the generator."
         case "seed" if cause.a == cause.b:
             text = "{op} draws random numbers, and no seed is set."
         case "generator" if cause.op is None:

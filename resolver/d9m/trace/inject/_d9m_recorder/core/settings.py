@@ -28,6 +28,8 @@ class Settings:
     varying: bool = False
     env: dict = {}  # noqa: RUF012  Python 3.8 has no better way
     held: tuple = ()
+    samples: bool = False
+    keep: str = ""
 
     def __init__(self, folder: str, **given) -> None:
         self.folder = folder

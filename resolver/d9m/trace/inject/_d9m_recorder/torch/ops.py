@@ -9,7 +9,7 @@ from ..core.stream import compact
 from . import settings
 from .plan import Plan, plan
 from .tensors import silent
-from .zoom import Zoom
+from .zoom import Keep, Zoom
 
 FAULTY_OPS = 20
 """Ops whose recording may fail before none is recorded any more."""
@@ -43,6 +43,7 @@ class Ops:
         self._silent = silent(torch)
         self._strided = torch.strided
         self._zoom = Zoom(torch, session) if session.settings.zoom else None
+        self._keep = Keep(torch, session) if session.settings.keep else None
         self._modules = session.settings.modules
         self._capturing = None
         if torch.version.cuda or getattr(torch.version, "hip", None):
@@ -136,6 +137,8 @@ class Ops:
         site = self._site(plan, (*shapes, *overwritten), device, place, frame)
         if self._zoom is not None:
             self._zoom.called(site, plan.random, args, kwargs, device)
+        if self._keep is not None:
+            self._keep.before(plan, place, args, kwargs)
         if plan.collective:
             left = _group(self._torch, plan, args, kwargs)
         return site, ", ".join(texts), inputs, generator, written, left
@@ -202,6 +205,8 @@ class Ops:
         else:
             outputs = [memories.read(tensor, True) for tensor in returned]
         outputs += [memories.wrote(tensor) for tensor in written]
+        if self._keep is not None:
+            self._keep.after([*returned, *written])
         self.session.add(
             f'["o",{site},{quoted(self._cut(arguments))},{_listed(inputs)},{_listed(outputs)}'
             f"{generator}]\n"
