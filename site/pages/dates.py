@@ -35,6 +35,8 @@ def of_evidence(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> str:
     if evidence.wheel is not None:
         wheel = _WHEEL.match(evidence.wheel)
         return _released(kb, *wheel.groups()) if wheel else ""
+    if evidence.read is not None:
+        return f"read {evidence.read}"
     thread = (url or "").partition("#")[0].removesuffix("/files")
     document = kb.documents[evidence.document] if evidence.document else None
     return (
