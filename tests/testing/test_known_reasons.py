@@ -36,7 +36,7 @@ DIFFERENT = {
     "numpy_generator": ("scale = numpy.random.default_rng().random()", "default_rng"),
     "numpy_legacy": ("scale = numpy.random.rand()", "numpy.random"),
     "python_random": ("scale = random.random()", "random"),
-    "entropy": ("scale = secrets.randbelow(1 << 20) / 7", "secrets.randbelow"),
+    "entropy": ("scale = secrets.randbelow(1 << 20) / 7", "os.urandom() at test_sample.py:17"),
     "addresses": ("scale = id(object()) % 9973 / 7", "id("),
     "pid_seed": ("torch.manual_seed(os.getpid()); scale = 1", "os.getpid"),
     "unwritten_memory": (
