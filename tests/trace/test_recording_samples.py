@@ -32,7 +32,7 @@ def judged(one: Recorded, other: Recorded) -> tuple[int, dict[str, Any]]:
     [
         (["gpt", "steps=10"], ["gpt", "steps=10", "threads=4"]),
         (["gpt", "steps=10"], ["gpt", "steps=10", "split=2"]),
-        (["gpt", "threads=1"], ["gpt", "math=1"]),
+        (["gpt", "steps=1"], ["gpt", "steps=1", "math=1", "threads=4"]),
         (["ops"], ["ops", "threads=4"]),
         (["ops"], ["ops", "reordered=1"]),
     ],
