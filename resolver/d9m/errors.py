@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
@@ -153,6 +154,12 @@ def reason(error: OSError | UnicodeDecodeError) -> str:
     return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not UTF-8"
 
 
+LEAST_ALIKE = {True: 0.6, False: 0.7}
+"""How alike a name is that may have been meant, by whether it is of three letters at most: `TDX`
+may be `TDO`, but `resnet` is not `resize`.
+"""
+
+
 def nearest(text: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names most like `text`, best first; none if nothing is close."""
     import difflib
@@ -161,10 +168,16 @@ def nearest(text: str, names: Iterable[str], most: int = 3) -> list[str]:
     wanted = text.lower()[:LONGEST_QUOTE]
     inside: list[str] = []
     if len(wanted) > 2:
+        start = re.compile(rf"(?<![^\W_]){re.escape(wanted)}")
+        words = {wanted, *re.split(r"[\W_]+", wanted)}
         inside = [
-            lower for lower in by_lower if wanted in lower or (len(lower) > 2 and lower in wanted)
+            lower
+            for lower in by_lower
+            if (wanted in lower and start.search(lower)) or (len(lower) > 2 and lower in words)
         ]
-    close = difflib.get_close_matches(wanted, by_lower, n=5 * most, cutoff=0.6)
+    close = difflib.get_close_matches(
+        wanted, by_lower, n=5 * most, cutoff=LEAST_ALIKE[len(wanted) <= 3]
+    )
     close = sorted(sorted(close), key=lambda each: _likeness(wanted, each), reverse=True)
     ranked = dict.fromkeys([*close, *sorted(inside, key=lambda each: abs(len(each) - len(wanted)))])
     return [by_lower[each] for each in list(ranked)[:most]]

@@ -243,3 +243,20 @@ def test_every_message_on_record_is_answered() -> None:
     for id_, record in kb.errors.items():
         answer = explain(kb, record.texts[0].text)
         assert render(kb, answer).plain().strip(), id_
+
+
+@pytest.mark.parametrize(
+    ("text", "device", "is_told"),
+    [
+        ("index_add gives different results in each run", "CPU", True),
+        ("index_add gives different results in each run on CUDA", "CUDA", False),
+        ("index_add gives different results in each run with torch 2.4", "CUDA", False),
+    ],
+)
+def test_the_device_is_that_of_this_machine_if_nothing_names_another(
+    text: str, device: str, is_told: bool
+) -> None:
+    here = Setup((("torch", "2.13.0"),), device="cpu")
+    said = flat(render(knowledge_base(), explain(knowledge_base(), text, None, here)).plain())
+    assert f" · {device} · training" in said
+    assert ("this is for that of this machine, the CPU" in said) == is_told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -13,7 +14,10 @@ from process import d9m, environment
 def completed(words: str) -> set[str]:
     """What bash is offered for the last word."""
     variables = environment(
-        _D9M_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=str(len(words.split()) - 1)
+        PYTHONPATH=os.environ.get("PYTHONPATH", ""),
+        _D9M_COMPLETE="complete_bash",
+        COMP_WORDS=words,
+        COMP_CWORD=str(len(words.split()) - 1),
     )
     code = "import sys; sys.argv = ['d9m']; from d9m.cli.main import main; main()"
     done = subprocess.run(
@@ -29,6 +33,11 @@ def completed(words: str) -> set[str]:
         ("d9m advise --to", {"--torch"}),
         ("d9m explain --te", {"--tensorflow"}),
         ("d9m kb li", {"lint"}),
+        ("d9m advise --torch 2.4", {"2.4.0", "2.4.1"}),
+        ("d9m advise --ops mm,cumsum_", {"mm,cumsum_cuda_kernel"}),
+        ("d9m advise --fact warn_", {"warn_only=true", "warn_only=false"}),
+        ("d9m advise --format dock", {"dockerfile"}),
+        ("d9m scan --explain completion", {"completion-order"}),
     ],
 )
 def test_commands_and_options_are_completed(words: str, offered: set[str]) -> None:

@@ -18,7 +18,7 @@ TEXTS = [
     ),
     (
         ["advise", "--torch", "2.4", "--ops", "torch.relux"],
-        ["'torch.relux' in torch", "torch.relu", "has no public name like it"],
+        ["'torch.relux' in torch", "torch.relu", "has no name like it"],
     ),
     (
         ["advise", "--torch", "2.4", "--ops", "torch.func.vmap"],

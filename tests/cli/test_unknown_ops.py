@@ -46,7 +46,16 @@ def test_a_model_is_answered_with_how_to_record_its_ops() -> None:
     alone = d9m("advise", "--torch", "2.4", "--ops", "resnet50")
     beside = d9m("advise", "--torch", "2.4", "--ops", "resnet50,index_add")
     for text in (alone.stderr, beside.stdout):
-        assert "d9m trace --level op -o RUN -- python PROGRAM" in " ".join(text.split())
+        said = " ".join(text.split())
+        for way in ("--ops conv2d,", "d9m trace --level op -o RUN -- python PROGRAM", "d9m scan"):
+            assert way in said
+
+
+@pytest.mark.parametrize("name", ["frobnicate", "catalyst", "resnet", "bert", "whisper", "llama"])
+def test_a_name_that_is_like_no_op_gets_no_suggestion(name: str) -> None:
+    done = d9m("advise", "--torch", "2.4", "--ops", name)
+    assert done.returncode == 2
+    assert "did you mean" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -56,3 +65,4 @@ def test_a_quiet_verdict_is_one_line_that_points_to_nothing(question: str) -> No
     done = d9m("advise", *question.split(), "-q")
     assert len(done.stdout.splitlines()) == 1
     assert "below" not in done.stdout
+    assert "--ops" not in done.stdout

@@ -64,7 +64,7 @@ def test_a_version_means_releases(text: str, releases: tuple[str, ...], how: str
         ("", "is not a version"),
         ("2.x", "is not a version"),
         (">=", "is not a version"),
-        (">=2.0,<1.9", "no release of torch is '>=2.0,<1.9'"),
+        (">=2.0,<1.9", "no release of torch on record is '>=2.0,<1.9'"),
         ("<1.0", "known are 1.9.0 to 2.10.0"),
         ("2" * 70, "70 characters long"),
         ("2\x1b[31m", r"\?\[31m"),
@@ -97,3 +97,12 @@ def test_a_version_before_the_list_is_not_called_unreleased() -> None:
     with pytest.raises(UsageError, match=r"is older than 1\.9\.0, the first release") as caught:
         candidates("frame", "0.1", RELEASED)
     assert "never released" not in caught.value.text()
+
+
+@pytest.mark.parametrize("text", ["2.0.9", ">=2.0.5,<2.0.9"])
+def test_only_a_complete_list_says_that_a_release_never_was(text: str) -> None:
+    with pytest.raises(UsageError, match="on record"):
+        candidates("frame", text, RELEASED)
+    with pytest.raises(UsageError, match=r"was never released|no release of frame is") as caught:
+        candidates("frame", text, RELEASED, is_complete=True)
+    assert "on record" not in caught.value.text()

@@ -84,7 +84,7 @@ def test_an_op_without_a_record_is_not_called_deterministic() -> None:
         "(not a proof)."
     )
     text, _open = shown(["F.gelu"], scope="hardware", torch="2.4")
-    assert text.startswith("gelu has no known difference between GPU models (not a proof).")
+    assert text.startswith("gelu has no known difference across hardware (not a proof).")
 
 
 def test_a_nondeterministic_op_comes_before_one_without_a_record() -> None:
@@ -389,3 +389,18 @@ def test_the_command_that_shows_sources_can_be_pasted() -> None:
 def test_an_item_with_quotes_can_be_pasted_and_read() -> None:
     text = said(["torch_scatter.scatter(src, index, dim=0, reduce='mean')"], torch="1.12")
     assert "--ops \"torch_scatter.scatter(src, index, dim=0, reduce='mean'):ndim=1\"" in text
+
+
+def test_a_random_forest_is_seeded_before_anything_else() -> None:
+    text = said(["RandomForestClassifier"], **{"scikit-learn": "1.5"})
+    assert text.startswith("Pass random_state=0 to RandomForestClassifier.")
+    assert text.rindex("random_state=0") < text.rindex("n_jobs=1 ")
+
+
+def test_a_direct_call_of_an_operator_is_told_of_the_function_that_is_deterministic() -> None:
+    text = said(["upsample_bilinear2d"], torch="2.4")
+    assert "raises an error with torch.use_deterministic_algorithms(True)" in text
+    assert "Call torch.nn.functional.interpolate instead" in text
+    assert said(["F.interpolate:mode=bilinear"], torch="2.4").startswith(
+        "interpolate (bilinear) is det"
+    )

@@ -28,6 +28,17 @@ def _asked(package: str, version: str, *ops: str, device: str | None = None) -> 
         ("torch", "2.4", "torch.ops.aten.index_add_.default", ["torch.index_add"]),
         ("torch", "2.4", "aten::sum.dim_IntList", ["torch.sum"]),
         ("torch", "2.4", "aten::native_layer_norm", ["torch.native_layer_norm"]),
+        ("torch", "2.4", "aten::upsample_nearest2d", ["torch.nn.functional.interpolate"]),
+        ("torch", "2.4", "aten::_softmax", ["torch.ops.aten._softmax"]),
+        ("torch", "1.8", "aten::_softmax", ["torch.ops.aten._softmax"]),
+        (
+            *("torch", "2.14", "aten::native_layer_norm_backward"),
+            ["torch.ops.aten.native_layer_norm_backward"],
+        ),
+        (
+            *("torch", "2.4", "aten::_flash_attention_backward"),
+            ["torch.nn.functional.scaled_dot_product_attention"],
+        ),
         ("torch", "2.4", "aten.uniform_.default", ["torch.Tensor.uniform_"]),
         ("torchvision", "0.19", "torchvision::roi_align", ["torchvision.ops.roi_align"]),
         ("torchvision", "0.19", "torch.ops.torchvision.nms.default", ["torchvision.ops.nms"]),

@@ -347,6 +347,43 @@ def test_the_timeline_says_how_many_ops_of_each_release_are_deterministic() -> N
     ).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [("settings/", "cublas"), ("sources/", "grid_sample"), ("errors/", "index_add")],
+)
+def test_a_list_of_records_can_be_filtered(path: str, words: str) -> None:
+    page = opened(path)
+    rows = page.locator("article tbody tr")
+    before = rows.count()
+    page.get_by_label("Filter").fill(words)
+    shown = [each for each in rows.all() if each.is_visible()]
+    assert 0 < len(shown) < before / 10
+    assert all(words in each.text_content().lower() for each in shown)
+    assert page.locator("article output").text_content() == f"{len(shown)} of {before} rows"
+    assert page.locator("article h2:visible").count() <= len(shown)
+    page.get_by_label("Filter").fill("")
+    assert all(each.is_visible() for each in page.locator("article h2").all())
+    page.close()
+
+
+def test_settings_that_fix_the_most_sources_come_first() -> None:
+    page = opened("settings/")
+    first = page.locator("article table").first.locator("tbody tr td:first-child")
+    assert first.nth(0).text_content() in ("CUBLAS_WORKSPACE_CONFIG", "TF_DETERMINISTIC_OPS")
+    page.close()
+
+
+def test_the_button_of_the_form_stands_out_in_the_dark() -> None:
+    page = opened(color_scheme="dark")
+    button, ground = (
+        page.locator(place).evaluate("each => getComputedStyle(each).backgroundColor")
+        for place in (".md-button--primary", "body")
+    )
+    bright = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (button, ground)]
+    assert bright[0] > 2 * bright[1]
+    page.close()
+
+
 def test_what_is_printed_is_the_answer() -> None:
     page = opened("?torch=2.4&ops=index_add,cumsum")
     page.wait_for_selector(".d9m-answer")

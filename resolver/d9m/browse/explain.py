@@ -215,6 +215,8 @@ def _of_text(kb: KnowledgeBase, text: str, setup: Setup | None, here: Setup | No
     about = None
     if says_more and not (is_message and not alike):
         about = subject.about(kb, whole, named, scope, wants_settings, here)
+    if about is not None and setup is None and whole.device != named.device:
+        about = msgspec.structs.replace(about, device_here=whole.device)
     settings = [] if is_message else list(_settings(kb, named, about, describe(kb, whole), asked))
     is_about_setting = any(asked == "setting" or not one.is_read for one in settings)
     if first is None and about is None and not is_about_setting:

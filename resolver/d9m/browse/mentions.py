@@ -46,6 +46,8 @@ class Mentions(msgspec.Struct, frozen=True):
     """The GPU model; None where the text names none, or several."""
     device: str | None
     """The device; None where the text names none, several, or the usual one."""
+    devices: frozenset[str]
+    """All devices that the text names."""
     facts: dict[str, str]
     """Fact -> what the text says of it."""
     releases: dict[str, list[str]]
@@ -92,6 +94,7 @@ def find(kb: KnowledgeBase, text: str, before: Sequence[str] = ()) -> Mentions:
         named_settings.in_code(kb, whole, packages),
         named_devices.gpu(kb, text),
         named_devices.device(devices),
+        devices,
         dict(_facts(kb.word_lists, text, packages, named_devices.kind(devices))),
         several,
         unlisted,

@@ -41,6 +41,8 @@ class Subject(msgspec.Struct, frozen=True):
     """Packages of which the newest release stands in for one that the text does not name."""
     installed: list[str] = []
     """Packages in the release that is installed here."""
+    device_here: str | None = None
+    """The device of this machine, which stands in for the one that the text does not name."""
 
     @property
     def names_something(self) -> bool:
@@ -65,8 +67,22 @@ def setup_of(kb: KnowledgeBase, named: Mentions, setup: Setup | None, here: Setu
     whole = msgspec.structs.replace(whole, facts=(*named.facts.items(), *whole.facts))
     if whole.gpu is None and whole.device is None:
         gpu = None if named.device else named.gpu
-        whole = msgspec.structs.replace(whole, gpu=gpu, device=named.device)
+        device = named.device or _device_here(kb, setup, named, here)
+        whole = msgspec.structs.replace(whole, gpu=gpu, device=device)
     return whole
+
+
+def _device_here(
+    kb: KnowledgeBase, setup: Setup | None, named: Mentions, here: Setup | None
+) -> str | None:
+    """The device of this machine, where a framework is installed and the text and the command name
+    no device, no release and no library of some devices.
+    """
+    is_named = named.devices or named.gpu or any(named.packages.values())
+    is_elsewhere = (
+        is_named or setup is not None or not named.packages.keys().isdisjoint(kb.meta.platforms)
+    )
+    return here.device if here is not None and here.packages and not is_elsewhere else None
 
 
 def about(

@@ -44,7 +44,10 @@ def command(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="About a minute: one size of the likeliest ops.")
+        bool,
+        typer.Option(
+            "--quick", help="About a minute, and some on a CPU: one size of the likeliest ops."
+        ),
     ] = False,
     full: Annotated[
         bool, typer.Option("--full", help="Every type and size, many more calls and processes.")

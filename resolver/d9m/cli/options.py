@@ -10,6 +10,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TextIO
 import msgspec
 import typer
 
+from d9m.cli.output import offered
 from d9m.environment.environment import Setup
 from d9m.environment.version_options import VERSION_OPTIONS, VersionOption
 from d9m.errors import DataError, UsageError, quote, reason
@@ -21,6 +22,7 @@ Ops = Annotated[
     typer.Option(
         "--ops",
         "--op",
+        autocompletion=offered(lambda kb: (place.partition(":")[2] for place in kb.names)),
         metavar="LIST",
         help="Ops to ask about: conv,bias_add. @FILE or - reads lines, @RUN a recording of "
         "d9m trace. Quote brackets.",
@@ -36,7 +38,14 @@ Inference = Annotated[
 Facts = Annotated[
     list[str] | None,
     typer.Option(
-        "--fact", metavar="NAME=VALUE", help="A condition, such as xla=true. See: d9m list facts."
+        "--fact",
+        metavar="NAME=VALUE",
+        autocompletion=offered(
+            lambda kb: (
+                f"{name}={value}" for name in kb.meta.facts for value in kb.meta.facts[name].values
+            )
+        ),
+        help="A condition, such as xla=true. See: d9m list facts.",
     ),
 ]
 Calls = Annotated[
@@ -62,14 +71,16 @@ _CONTAINER = typer.Option(
 )
 
 
-def _version_of(framework: VersionOption) -> Any:
+def _version_of(package: str, framework: VersionOption) -> Any:
     release = framework.example
     text = f"{framework.title} version: {release}, '>={release}', latest or any."
-    return Annotated[list[str] | None, typer.Option(*framework.options, metavar="V", help=text)]
+    names = offered(lambda kb: kb.releases(package))
+    option = typer.Option(*framework.options, metavar="V", help=text, autocompletion=names)
+    return Annotated[list[str] | None, option]
 
 
 _ANNOTATIONS: dict[str, Any] = {
-    **{package: _version_of(framework) for package, framework in VERSION_OPTIONS.items()},
+    **{package: _version_of(package, framework) for package, framework in VERSION_OPTIONS.items()},
     "with_": Annotated[list[str] | None, _WITH],
     "container": Annotated[str | None, _CONTAINER],
     "from_": Annotated[list[str] | None, _FROM],
@@ -117,7 +128,7 @@ class EnvironmentOptions(msgspec.Struct, frozen=True):
         for file in self.from_:
             from d9m.environment import package_files
 
-            setup = package_files.merged(kb, setup, package_files.open_file(file))
+            setup = package_files.with_file(kb, setup, file)
         return setup
 
     def setup_beside_text(self, kb: KnowledgeBase) -> Setup | None:

@@ -14,6 +14,9 @@ import typer
 from d9m.errors import UsageError, printable, quote
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from d9m.kb.store import KnowledgeBase
     from d9m.render.page import Page
 
 COLOURS = ("auto", "always", "never")
@@ -24,9 +27,25 @@ Out = Annotated[
 ]
 
 
+def offered(names: Callable[[KnowledgeBase], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return what a shell is offered for the value of an option; of a list, for its last item."""
+
+    def of(incomplete: str) -> list[str]:
+        from d9m.kb.locate import open_knowledge_base
+
+        before, comma, last = incomplete.rpartition(",")
+        found = dict.fromkeys(names(open_knowledge_base()))
+        return [f"{before}{comma}{name}" for name in found if name.startswith(last)]
+
+    return of
+
+
 def formats(*allowed: str) -> Any:
     """The option `--format` of a command that answers in these."""
-    return typer.Option("--format", metavar="|".join(allowed), help="Format of the answer.")
+    words, names = "|".join(allowed), offered(lambda _kb: allowed)
+    return typer.Option(
+        "--format", metavar=words, help="Format of the answer.", autocompletion=names
+    )
 
 
 def write(text: str, file: str | None) -> None:

@@ -94,7 +94,7 @@ class Candidates(msgspec.Struct, frozen=True):
 
 
 def candidates(
-    package: str, text: str, released: Sequence[str], is_complete: bool = True
+    package: str, text: str, released: Sequence[str], is_complete: bool = False
 ) -> Candidates:
     """Return the releases that `text` stands for among `released` (oldest first).
 
@@ -111,7 +111,7 @@ def candidates(
     if text == "latest":
         return _latest(package, released)
     return (
-        _in_range(package, text, released)
+        _in_range(package, text, released, is_complete)
         if re.match(_RANGE, text)
         else _unusual(package, text, released, is_complete)
     )
@@ -134,7 +134,7 @@ def _latest(package: str, released: Sequence[str]) -> Candidates:
     return Candidates((released[-1],), "exactly")
 
 
-def _in_range(package: str, text: str, released: Sequence[str]) -> Candidates:
+def _in_range(package: str, text: str, released: Sequence[str], is_complete: bool) -> Candidates:
     """The releases that a specifier of pip allows: ``>=2.4,<2.7``, ``2.4.*``."""
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
@@ -150,7 +150,8 @@ def _in_range(package: str, text: str, released: Sequence[str]) -> Candidates:
     if wanted.contains(_BEYOND):
         return Candidates((released[-1],), "newer")
     known = f"{released[0]} to {released[-1]}"
-    raise UsageError(f"no release of {package} is {quote(text)}", tip=f"known are {known}")
+    which = package if is_complete else f"{package} on record"
+    raise UsageError(f"no release of {which} is {quote(text)}", tip=f"known are {known}")
 
 
 def _final(package: str, text: str, released: Sequence[str], is_complete: bool) -> Candidates:

@@ -9,10 +9,11 @@ from d9m.environment.version_options import VERSION_OPTIONS, naming
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import Query, plain
-from d9m.resolve.op_names import meaning
+from d9m.resolve.op_names import meaning, spellings
 
 RECORD_OPS = (
-    "a model? record its ops: d9m trace --level op -o RUN -- python PROGRAM; then --ops @RUN"
+    "a model? name its ops (--ops conv2d,batch_norm), record them (d9m trace --level op -o RUN "
+    "-- python PROGRAM; then --ops @RUN), or check its program: d9m scan PROGRAM"
 )
 """The advice for a name that is like no op."""
 
@@ -37,7 +38,8 @@ def unknown_op(
         )
     for package in packages:
         for space in kb.meta.unread[package]:
-            if plain(query.name).startswith(space):
+            names = spellings(plain(query.name), kb.meta.prefixes[package])
+            if any(name.startswith(space) for name in names):
                 names = [name for name in _known_names(kb, [package]) if name.startswith(space)]
                 return UsageError(
                     f"no record has {quote(query.name)}, and our catalogue of {package} leaves"
@@ -90,6 +92,5 @@ def _known_names(kb: KnowledgeBase, packages: Sequence[str]) -> Iterator[str]:
 def _read(kb: KnowledgeBase, package: str) -> str:
     first, last = kb.meta.catalogued[package]
     return (
-        f"{package} {first} to {last} has no public name like it in our lists, and no record "
-        "mentions it"
+        f"{package} {first} to {last} has no name like it in our lists, and no record mentions it"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -139,7 +140,15 @@ def command(
         bool, typer.Option("--allow-unknown", help="Exit with 0 instead of 3.")
     ] = False,
     explain: Annotated[
-        str | None, typer.Option("--explain", metavar="CODE", help="What a rule wants, and why.")
+        str | None,
+        typer.Option(
+            "--explain",
+            metavar="CODE",
+            autocompletion=output.offered(
+                lambda _kb: importlib.import_module("d9m.scan.selection").CODES
+            ),
+            help="What a rule wants, and why.",
+        ),
     ] = None,
 ) -> None:
     """Print a report card for each program of a project: is it set up to be deterministic?"""

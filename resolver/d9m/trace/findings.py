@@ -234,6 +234,8 @@ class ComparedSteps(msgspec.Struct, frozen=True):
     last: int
     limited: bool
     """Whether only these steps were asked for: the program has or may have more."""
+    every: int = 1
+    """One in so many of them was compared."""
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
@@ -291,6 +293,8 @@ class Stage(msgspec.Struct, frozen=True):
     runs: int
     level: str
     differs_from: int | None
+    steps: ComparedSteps | None = None
+    """Those that were compared, of a stage that looks step by step."""
 
 
 class NoDifferenceBound(msgspec.Struct, frozen=True):
@@ -382,6 +386,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     unseen: list[Unseen]
     notes: list[str] = []
     """Limits of the comparison that a reader must know."""
+    differs: dict[str, int] = {}
+    """Processes that differ, each with its first step."""
     stages: list[Stage] = []
     bound: NoDifferenceBound | None = None
     fixes: list[AppliedFix] = []

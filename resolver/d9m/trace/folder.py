@@ -23,22 +23,23 @@ leaves no tail, and its last line may lack its end; such a line does not count. 
 record is the number of its line, the header being line 0.
 
     {"d9m_trace": 2, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
-     "modules": [], "compiled": "as-is", "rank": 0, "process": 0, "parent": null,
+     "every": 1, "modules": [], "compiled": "as-is", "rank": 0, "process": 0, "parent": null,
      "argv": ["train.py"], "python": "3.11.7", "packages": {"torch": "2.13.0+cpu"},
      "device": "cpu", "gpu": null, "threads": 8, "hashseed": null, "env": {"OMP_NUM_THREADS": "8"},
      "deterministic": {"torch.use_deterministic_algorithms": false, "warn_only": false, ...},
      "generators": {"python": DIGEST, "numpy": DIGEST}}
 
-`steps`: first and last step that are recorded, both included; null for an open end. Nothing at all
-is written outside of them. `modules`, at level op: those whose ops are recorded, with what is in
-them and what encloses them; empty: all. `compiled` is "eager" where compiled graphs ran op by op.
-`deterministic` has plain values by the name of the setting; so has that of `t`. `generators` are
-the states before the first record, of those that were used: a generator that still is as it was
-imported is left out. `env` has the variables that the knowledge base knows, and of others with the
-same beginning, such as NCCL_, plain numbers and digests; `hashseed` is PYTHONHASHSEED, `versions`
-those of all installed distributions, `cpu` the processor's model and `instructions` what torch uses
-of it. `samples` is true under --samples. In `argv`, `env` and the command of `run.json`, `***`
-stands for the value of a secret (`inject/_d9m_recorder/core/private.py` says which are).
+`steps`: first and last step that are recorded, both included; null for an open end; `every`: one in
+so many of these is recorded. Nothing at all is written outside of them. `modules`, at level op:
+those whose ops are recorded, with what is in them and what encloses them; empty: all. `compiled` is
+"eager" where compiled graphs ran op by op. `deterministic` has plain values by the name of the
+setting; so has that of `t`. `generators` are the states before the first record, of those that were
+used: a generator that still is as it was imported is left out. `env` has the variables that the
+knowledge base knows, and of others with the same beginning, such as NCCL_, plain numbers and
+digests; `hashseed` is PYTHONHASHSEED, `versions` those of all installed distributions, `cpu` the
+processor's model and `instructions` what torch uses of it. `samples` is true under --samples. In
+`argv`, `env` and the command of `run.json`, `***` stands for the value of a secret
+(`inject/_d9m_recorder/core/private.py` says which are).
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
 `cb7661bd8cb9409e.12`; a sparse tensor goes by the storage of its values. What belongs to no storage

@@ -104,6 +104,14 @@ class RecordStream:
         """Return how the process ended, once everything was read."""
         return self.end.ended if self.end is not None else "killed"
 
+    @property
+    def steps(self) -> int:
+        """How many there are up to the last that was read; with those between that were not
+        recorded.
+        """
+        whole = self.end.steps if self.end is not None else None
+        return self.step if self.header.every == 1 or whole is None else whole
+
     def next(self) -> Placed | None:
         """The next record; None at the end."""
         if self._held:
@@ -178,7 +186,7 @@ class RecordStream:
     def _placed(self, record: StreamRecord) -> Placed:
         step = self.step
         if isinstance(record, StepEnd):
-            self.step = record.step + 1
+            self.step = record.step + self.header.every
         return Placed(self.number, step, record, self._key(record))
 
     def _key(self, record: StreamRecord) -> Key:
@@ -223,14 +231,15 @@ def sums(file: Path) -> Iterator[tuple[str, int, str]]:
     """Letter, step and digest of all parameters, each time that they were recorded: `i` before
     the first optimizer step, `p` after each.
     """
-    step = read_header(file).steps[0] or 0
+    header = read_header(file)
+    step = header.steps[0] or 0
     for line in starting(file, "ipd"):
         try:
             record = _line.decode(line)
         except UNREADABLE as error:
             raise DataError(f"{quote(str(file))} is damaged: {error}") from None
         if isinstance(record, StepEnd):
-            step = record.step + 1
+            step = record.step + header.every
         elif isinstance(record, InitialParameters):
             yield "i", step, record.whole
         elif isinstance(record, UpdatedParameters):

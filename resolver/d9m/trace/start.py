@@ -62,6 +62,8 @@ class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Both included; None: to the end."""
     stop: int | None = None
     """The program is ended after so many steps."""
+    every: int = 1
+    """One step in so many is recorded."""
     inputs: str = "cached"
     step_by: str = "auto"
     compiled: str = "as-is"

@@ -25,6 +25,7 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     inputs: str = "exact"
     digest: str
     steps: tuple[int | None, int | None] = (None, None)
+    every: int = 1
     modules: tuple[str, ...] = ()
     compiled: str = "as-is"
     rank: int = 0

@@ -120,11 +120,22 @@ def at_calls(answer: Answer) -> list[str]:
     found: list[str] = []
     for step in answer.advice.steps:
         argument = step.text or step.value or ""
-        users = [names[op.query] for op in ops if set(step.solutions) & set(op.solutions)]
+        users = [
+            names[op.query]
+            for op in ops
+            if set(step.solutions) & set(op.solutions) or _is_seeded_by(answer, op, step.name)
+        ]
         if step.kind == "code" and _ARGUMENT.fullmatch(argument) and users:
             to = phrases.join(users) if len(users) <= MOST_NAMES else f"{len(users)} ops"
             found.append(f"Pass {argument} to {to}.")
     return found
+
+
+def _is_seeded_by(answer: Answer, op: OpAnswer, setting: str) -> bool:
+    """Whether a setting is the seed of the library that an op is of."""
+    kb, packages = answer.kb, answer.advice.environment.packages
+    seeded = [name for name in packages if kb.packages[name].seed == setting]
+    return any(f"{package}:{name}" in kb.ops for package in seeded for name in op.names)
 
 
 _ARGUMENT = re.compile(r"\w+=\S+")
@@ -200,7 +211,11 @@ def _of_ops(answer: Answer, ops: Sequence[OpAnswer]) -> list[str]:
         parts.append(f"{subject} {predicate.one if len(group) == 1 else predicate.many}")
     if not parts:
         return []
-    ask = "" if answer.named_ops or len(groups) == 1 else " To ask about your ops only: --ops."
+    ask = (
+        ""
+        if answer.named_ops or answer.quiet or len(groups) == 1
+        else " To ask about your ops only: --ops."
+    )
     return [f"{'; '.join(parts)}.{ask}"]
 
 
@@ -232,7 +247,7 @@ def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: 
     if op.outcome == "depends" and not is_brief:
         bad = _where_bad(answer, [each for each in op.sources if each.scope == scope])
         if bad:
-            return words.SCOPES[scope].bad.adding(bad)
+            return words.SCOPES[scope].bad.adding(bad.rstrip())
         where = where_deterministic(answer, op.sources)
         if where:
             return words.SCOPES[scope].good.adding(_limited(_with(answer, op, ops), where))

@@ -97,6 +97,13 @@ def _assumed(page: Page, kb: KnowledgeBase, subject: Subject, unlisted: Collecti
             f"Name yours: {' '.join(naming(name, 'VERSION') for name in assumed)}",
             style="dim",
         )
+    if subject.device_here is not None:
+        device = phrases.DEVICES[subject.device_here]
+        page.paragraph(
+            f"You did not name a device: this is for that of this machine, the {device}. "
+            "Name yours: --device DEVICE",
+            style="dim",
+        )
     if subject.installed:
         here = phrases.join([phrases.title(kb, name) for name in subject.installed])
         page.paragraph(f"This is for the {here} that is installed here.", style="dim")

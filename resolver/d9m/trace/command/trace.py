@@ -40,8 +40,8 @@ def command(
     steps: Annotated[
         str | None,
         typer.Option(
-            metavar="N|A:B",
-            help="End the program after N steps; or record steps A to B, both included.",
+            metavar="N|A:B|every:K",
+            help="End the program after N steps; record steps A to B; or each Kth step.",
         ),
     ] = None,
     inputs: Annotated[
@@ -100,6 +100,11 @@ def command(
     request = msgspec.structs.replace(
         request, level=level, inputs=inputs, samples=samples, keep=keep or ""
     )
+    if request.every > 1 and level == "op":
+        raise UsageError(
+            f"--steps {steps} cannot be recorded at --level op",
+            tip="record it at --level step or module",
+        )
     path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
     if export:
         raise typer.Exit(_export(path, request, force))

@@ -114,6 +114,7 @@ def header(session, number: int) -> dict:
         "inputs": settings.inputs,
         "digest": session.digester.name,
         "steps": [settings.first, settings.last],
+        "every": settings.every,
         "modules": settings.modules,
         "compiled": settings.compiled,
         "rank": rank(),

@@ -108,7 +108,7 @@ class Ops:
         if self._modules and not _is_within(place, self._modules):
             return None
         kind, read, shape = self._tensor, self._memories.read, self._shape
-        inputs, shapes, overwritten, written, texts = [], [], [], [], []
+        inputs, shapes, overwritten, written, texts, left = [], [], [], [], [], []
         device = None
         for name, tensors, is_read, is_written, value, default in _given(plan, args, kwargs):
             if not tensors or isinstance(value, NUMBERS):
@@ -127,6 +127,8 @@ class Ops:
                     overwritten.append(shape(tensor))
                 if is_written:
                     written.append(tensor)
+                elif not is_read:
+                    left.append(tensor)
         device = device or kwargs.get("device") or "cpu"
         if self._is_capturing(device):
             self.session.unseen("cuda-graph")
@@ -137,10 +139,9 @@ class Ops:
             self._zoom.called(site, plan.random, args, kwargs, device)
         if self._keep is not None:
             self._keep.before(plan, place, args, kwargs)
-        group = None
         if plan.collective:
-            group = _group(self._torch, plan, args, kwargs)
-        return site, ", ".join(texts), inputs, generator, written, group
+            left = _group(self._torch, plan, args, kwargs)
+        return site, ", ".join(texts), inputs, generator, written, left
 
     def _shape(self, tensor):
         if tensor.is_nested:
@@ -191,13 +192,13 @@ class Ops:
     # After.
 
     def _after(self, plan: Plan, about, found) -> None:
-        site, arguments, inputs, generator, written, _group = about
+        site, arguments, inputs, generator, written, left = about
         memories = self._memories
         if self._updating is None:
             memories.moves_on()
         returned = _tensors(found, self._tensor)
-        if written:
-            known = {id(tensor) for tensor in written}
+        if written or left:
+            known = {id(tensor) for tensor in (*written, *left)}
             returned = [tensor for tensor in returned if id(tensor) not in known]
         if plan.makes and not self._fills():
             outputs = [memories.blank(tensor) for tensor in returned]
