@@ -80,7 +80,7 @@ at 0 in each stream and are not used again.
     ["z", DIGEST, "float32[64, 256]", COUNT, NORM, MOST, MEAN, [NAN, INF, -INF], [VALUE]]
                                    under --samples, before the record that has this digest first in
                                    a step: sizes of the finite elements in float64, and 64 elements
-                                   at places that COUNT decides; null: not finite
+                                   at places of the memory that COUNT decides; null: not finite
     ["w", FOLDER]                  the next `o` is saved in zoom/FOLDER
     ["v", SITE, TEXT]              the value that was read from a tensor (`.item()`), as text, after
                                    the `o` of the op that read it

@@ -11,7 +11,7 @@ import sys
 
 from ..core.stream import compact as text_of
 from .memory import Memories
-from .tensors import compact
+from .tensors import compact, dense
 
 COUNT = 64
 """Elements of a tensor that are stored."""
@@ -21,7 +21,7 @@ STRIDE = 2654435761
 
 
 def positions(count: int) -> list:
-    """Return the places of the samples in row-major order: the same in each tensor of a size."""
+    """Return the places of the samples as memory lies: the same in each tensor of a size."""
     if count <= COUNT:
         return list(range(count))
     width = count // COUNT
@@ -67,6 +67,9 @@ class SampledMemories(Memories):
     def _sampled(self, tensor) -> str:
         """Size, norm, largest magnitude and mean of finite elements, NaN, inf, -inf, samples."""
         torch = self._torch
+        if dense(tensor) is not None:  # as memory lies, like the digest
+            order = sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
+            tensor = tensor.permute(order)
         values = compact(tensor.detach()).cpu().resolve_conj().resolve_neg()
         values = torch.view_as_real(values) if values.is_complex() else values
         values = values.to(torch.float64).reshape(-1)
