@@ -103,6 +103,20 @@ def test_the_readme_has_the_exit_codes_that_the_program_prints() -> None:
     assert table == [(str(int(code)), code.meaning) for code in ExitCode]
 
 
+def test_the_install_page_names_the_python_and_the_libraries_of_pyproject() -> None:
+    told = (ROOT / "site" / "docs" / "install.md").read_text(encoding="utf-8")
+    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needs = re.search(r"^dependencies = \[\n(.*?)^\]", declared, re.MULTILINE | re.DOTALL)
+    python = re.search(r'^requires-python = ">=([\d.]+)"', declared, re.MULTILINE)
+    assert needs
+    assert python
+    (libraries,) = re.findall(rf"needs Python {python[1]} or newer; .*?\((.*?)\)", told)
+    named = set(re.findall(r"[a-z]+", libraries.lower()))
+    assert named - {"and", "on", "python"} == set(
+        re.findall(r'^ *"([\w-]+)', needs[1], re.MULTILINE)
+    )
+
+
 def test_the_readme_names_every_format() -> None:
     assert [each for each in FORMATS if each not in re.findall(r"\w+", README)] == []
 

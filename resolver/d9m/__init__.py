@@ -73,5 +73,14 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'd9m' has no attribute {name!r}")
 
 
+def load_ipython_extension(_shell: object) -> None:
+    """Call `enable()` for `%load_ext d9m` in a notebook, and print what it set and could not."""
+    import sys
+
+    from d9m.run.inside import enable
+
+    sys.stdout.write(enable().report())
+
+
 def __dir__() -> list[str]:
     return sorted([*globals(), *_HOMES, *_PACKAGES])

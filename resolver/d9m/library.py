@@ -76,7 +76,7 @@ def advise(
     for file in files:
         from d9m.environment import package_files
 
-        setup = package_files.merged(kb, setup, package_files.open_file(file))
+        setup = package_files.with_file(kb, setup, file)
     places = None if settings is None else [settings]
     answer = api.advise(kb, setup, ops, scope, calls, places, fast=fast)
     found = PrintedAdvice(**msgspec.structs.asdict(answer))

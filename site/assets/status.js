@@ -1,4 +1,4 @@
-// Filters of the status tables. The tables say everything without it.
+// Filters of the status tables and of the lists of records. The tables say everything without it.
 (() => {
   const start = () => {
     const form = document.querySelector(".d9m-filter:not(.d9m-upgrade)");
@@ -18,13 +18,13 @@
   const show = (form, remember) => {
     const want = Object.fromEntries(new FormData(form));
     let seen = 0, all = 0;
-    for (const table of document.querySelectorAll(".d9m-grid")) {
+    for (const table of document.querySelectorAll(".md-typeset table")) {
       const lines = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent);
       const from = want.from ? lines.indexOf(want.from) : lines.length - 1; // the newest comes first
       const to = want.to ? lines.indexOf(want.to) : 0;
       for (const row of table.tBodies[0].rows) {
         const states = cells(row);
-        const name = row.cells[0].textContent.toLowerCase();
+        const name = (row.dataset.ways ? row.cells[0] : row).textContent.toLowerCase();
         const fits = name.includes((want.op || "").toLowerCase().trim())
           && (!want.outcome || states.slice(Math.min(from, to), Math.max(from, to) + 1).some((each) => each.outcome === want.outcome))
           && (!want.way || row.dataset.ways.split(" ").includes(want.way))
@@ -32,9 +32,16 @@
         row.hidden = !fits;
         seen += fits; all += 1;
       }
-      table.parentElement.hidden = [...table.tBodies[0].rows].every((row) => row.hidden);
+      (table.closest(".d9m-part") || table).hidden = [...table.tBodies[0].rows].every((row) => row.hidden);
     }
-    form.querySelector("output").textContent = seen === all ? `${all} rows: ops, and calls with arguments` : `${seen} of ${all} rows`;
+    let heads = []; // a heading goes when no row below it is left
+    for (const part of form.parentElement.children) {
+      if (/^H[23]$/.test(part.tagName)) {
+        heads = [...heads.filter((head) => head.tagName < part.tagName), part];
+        part.hidden = true;
+      } else if (part.querySelector("tbody tr:not([hidden])")) heads.forEach((head) => { head.hidden = false; });
+    }
+    form.querySelector("output").textContent = seen === all ? `${all} rows${form.dataset.rows || ""}` : `${seen} of ${all} rows`;
     if (!remember) return;
     const query = new URLSearchParams(Object.entries(want).filter(([, value]) => value));
     history.replaceState(null, "", `${query.size ? `?${query}` : location.pathname}${location.hash}`);

@@ -117,29 +117,32 @@ def _release_path(package: str, version: str) -> str:
 
 
 def _releases(kb: KnowledgeBase) -> Iterator[tuple[str, shapes.ReleaseFile]]:
+    """Every release, and its file again under the names that follow it: `2.9` and `latest`."""
     for package in kb.meta.prefixes:
+        lines = grid.lines(kb, package)
+        names = {line.newest: [line.name] for line in lines}
+        names[lines[-1].newest].append("latest")
         for version in kb.releases(package):
-            advice, path = (
-                grid.answer(kb, package, version, DEVICE),
-                _release_path(package, version),
-            )
+            advice = grid.answer(kb, package, version, DEVICE)
             ops: dict[str, OpOutcome] = {}
             for op in advice.ops:
                 if op.sources:
                     sources = [source.id for source in op.sources]
                     ops[op.query] = OpOutcome(op.outcome, op.default, op.solutions, sources)
             settings = msgspec.to_builtins(advice.settings)
-            yield (
-                path,
-                shapes.ReleaseFile(
-                    **head(kb, path),
-                    package=package,
-                    version=version,
-                    device=DEVICE,
-                    settings=settings,
-                    ops=ops,
-                ),
-            )
+            for name in dict.fromkeys([version, *names.get(version, ())]):
+                path = _release_path(package, name)
+                yield (
+                    path,
+                    shapes.ReleaseFile(
+                        **head(kb, path),
+                        package=package,
+                        version=version,
+                        device=DEVICE,
+                        settings=settings,
+                        ops=ops,
+                    ),
+                )
 
 
 def _lists(kb: KnowledgeBase, found: dict[str, Any]) -> Iterator[tuple[str, shapes.Listing]]:

@@ -62,7 +62,10 @@ def _openapi(kb: KnowledgeBase) -> dict[str, Any]:
         "/ops/{package}/{name}.json": ("One name", "OpFile"),
         "/packages/index.json": ("All packages", "Listing"),
         "/packages/{package}.json": ("A package and its releases", "PackageFile"),
-        "/packages/{package}/{version}.json": ("What every op does in a release", "ReleaseFile"),
+        "/packages/{package}/{version}.json": (
+            "What every op does in a release: `2.9.1`; `2.9` and `latest` are the newest",
+            "ReleaseFile",
+        ),
         "/badges/sources/{id}.json": ("A badge for shields.io/endpoint", "Badge"),
         "/badges/packages/{package}.json": ("A badge for shields.io/endpoint", "Badge"),
         **{

@@ -11,7 +11,8 @@ from d9m.kb.store import KnowledgeBase
 from exports.addresses import API, SITE
 
 _FRONT = re.compile(r"---\n(.*?)\n---\n+", re.DOTALL)
-_BLOCK = re.compile(r"\s*</?(div|form|script|link|p|input|ul|details|noscript)\b")
+_BROWSER = re.compile(r"<(form|script)\b.*?</\1>\n?", re.DOTALL)
+_BLOCK = re.compile(r"\s*</?(div|link|p|input|ul|details|noscript)\b")
 _SECTIONS = {
     "": "Start",
     "sources": "Sources of nondeterminism",
@@ -33,7 +34,7 @@ def twins(pages: Mapping[str, str]) -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    body = _FRONT.sub("", text, count=1)
+    body = _BROWSER.sub("", _FRONT.sub("", text, count=1))
     lines = [line for line in body.splitlines() if not _BLOCK.match(line)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
 

@@ -35,6 +35,8 @@ def of_evidence(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> str:
     if evidence.wheel is not None:
         wheel = _WHEEL.match(evidence.wheel)
         return _released(kb, *wheel.groups()) if wheel else ""
+    if evidence.read is not None:
+        return f"read {evidence.read}"
     thread = (url or "").partition("#")[0].removesuffix("/files")
     document = kb.documents[evidence.document] if evidence.document else None
     return (
@@ -42,6 +44,14 @@ def of_evidence(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> str:
         or of_release(kb, evidence, url or "")
         or (f"read {document.read}" if document and document.read else "")
     )
+
+
+def undated(url: str) -> str:
+    """Return why a statement at this address has no day."""
+    if re.search(r"/[0-9a-f]{7,40}(/|$)", url):
+        return "the address names a commit"
+    is_fixed = re.search(r"/[a-z]*[0-9]+[.][0-9]", url)
+    return "the address names a release" if is_fixed else "the page has none"
 
 
 def of_release(kb: KnowledgeBase, evidence: Evidence, url: str) -> str:

@@ -37,6 +37,7 @@ _FILTERS: dict[str, Callable[..., str]] = {
     "capital": phrases.capital,
     "filled": Markdown,
     "condition": _condition,
+    "dated": markdown.dated,
     "day": markdown.day,
     "entities": markdown.entities,
     "fence": markdown.fence,

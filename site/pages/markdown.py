@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import textwrap
 from collections.abc import Iterable
 from urllib.parse import quote
 
@@ -125,6 +126,12 @@ def day(date: str | None) -> Markdown:
     return Markdown(f"<time>{escape(date)}</time>" if date else "")
 
 
+def dated(date: str, verb: str) -> Markdown:
+    """A date after what happened then: reading in ``read 2026-11-21``, `verb` in others."""
+    is_read = date.startswith("read ")
+    return Markdown(f"{'read' if is_read else verb} {day(date.removeprefix('read '))}")
+
+
 def share(part: int, whole: int) -> Markdown:
     """A count of a whole, in words and as a bar."""
     bar = f'<meter class="d9m-meter" max="{whole}" value="{part}" aria-hidden="true"></meter>'
@@ -169,7 +176,8 @@ def front_matter(
     """The head of a page; `weight` counts in searches. Themes print both texts as they are, so they
     must be HTML. `changed`: the day of its last change, where the page does not say it itself.
     """
-    fields = {"title": _attribute(title), "description": _attribute(description)}
+    shown = textwrap.shorten(description, 160, placeholder=" …")  # search engines cut the rest
+    fields = {"title": _attribute(title), "description": _attribute(shown)}
     if changed:
         fields["changed"] = changed
     lines = [f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in fields.items()]

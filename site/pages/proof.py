@@ -64,12 +64,16 @@ def _proof(kb: KnowledgeBase, evidence: Evidence, about: str) -> Proof:
 
 
 def _day(kb: KnowledgeBase, evidence: Evidence, cited: Citation) -> Markdown:
-    """When somebody said so. Release notes in one file date from the release that they name."""
-    release = ""
-    if cited.kind == "release-note":
-        release = dates.of_release(kb, evidence, cited.url or "")
+    """Return when the statement was published, measured or read, or why no day is known. Release
+    notes in one file date from the release that they name.
+    """
+    url = cited.url or ""
+    release = dates.of_release(kb, evidence, url) if cited.kind == "release-note" else ""
     day = release or cited.date or dates.of_evidence(kb, evidence, cited.url)
-    return markdown.day(day) if day else Markdown("not recorded")
+    if not day:
+        return Markdown(f"no date: {dates.undated(url)}")
+    verb = "measured" if cited.kind == "measured" else "published"
+    return markdown.dated(day, verb)
 
 
 def _place(kb: KnowledgeBase, evidence: Evidence, url: str | None) -> Iterator[str]:

@@ -43,7 +43,11 @@ def pages(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
     description = (
         "Every variable, statement, flag and key that affects determinism, and when it is read."
     )
-    ordered = [(many, groups[kind]) for kind, (_one, many) in _KINDS.items() if kind in groups]
+    most_first = {
+        kind: sorted(rows, key=lambda row: -max((_sources(kb, use) for use in row[1]), default=0))
+        for kind, rows in groups.items()
+    }
+    ordered = [(many, most_first[kind]) for kind, (_one, many) in _KINDS.items() if kind in groups]
     yield layout.page(
         kb,
         "settings/index.md",
@@ -91,18 +95,20 @@ def _askers(kb: KnowledgeBase, uses: list[Use]) -> dict[str, list[Use]]:
     """Kind of record -> who asks a person to make the setting, each once; first the solution of
     most sources.
     """
-    covered = solutions.covered(kb)
     found: dict[str, dict[str, Use]] = {}
     for use in uses:
         if use.table != HELPERS.table and not use.automatic:
             found.setdefault(use.table, {}).setdefault(use.id, use)
-
-    def sources(use: Use) -> int:
-        return len(covered.get(kb.solutions[use.id].label, ())) if use.table == "solutions" else 0
-
     return {
-        table: sorted(named.values(), key=sources, reverse=True) for table, named in found.items()
+        table: sorted(named.values(), key=lambda use: -_sources(kb, use))
+        for table, named in found.items()
     }
+
+
+def _sources(kb: KnowledgeBase, use: Use) -> int:
+    """How many sources the record fixes that makes a setting."""
+    covered = solutions.covered(kb)
+    return len(covered.get(kb.solutions[use.id].label, ())) if use.table == "solutions" else 0
 
 
 def _companions(kb: KnowledgeBase, name: str, uses: list[Use]) -> list[str]:

@@ -21,8 +21,8 @@ OPTIONS = {
     "check": "--ops --device --format --output --color --help",
     "diff": "--rank --process --align --all --verbose --format --output --color --help",
     "hunt": (
-        "--steps --runs --time --until-found --set --before --keep --replay --step-by "
-        "--compiled --max-size --all --verbose --format --output --color --help"
+        "--steps --runs --compare --time --until-found --set --before --keep --replay "
+        "--step-by --compiled --max-size --all --verbose --format --output --color --help"
     ),
     "explain": "--tf --torch --with --from --gpu --format --output --color --help",
     "show": "--format --output --color --help",
@@ -32,6 +32,7 @@ OPTIONS = {
     "kb audit": "--format --help",
     "kb build": "--output --help",
     "kb collect": "--platform --catalogue --compiled --kernels --output --help",
+    "kb fresh": "--format --output --help",
     "kb stats": "--format --help",
     "kb mutate": "--cases --sample --seed --format --help",
     "kb schema": "--output --help",

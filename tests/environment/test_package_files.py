@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from d9m.environment.environment import Environment, Setup, describe
-from d9m.environment.package_files import ListedPackages, merged, read, requirement
+from d9m.environment.package_files import ListedPackages, merged, read, requirement, with_file
 from d9m.errors import DataError, UsageError
 from golden import knowledge_base
 from growth import LINEAR, growth
@@ -229,3 +232,25 @@ def test_a_line_that_is_nearly_a_requirement_costs_no_more_than_any_other(
         assert requirement(start + unit * (size // len(unit)) + "?") is None
 
     assert growth(work, 100_000) < LINEAR
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("numpy\ntorch==2.5.9\n", 2),
+        ("FROM python:3.11\nRUN pip install numpy\nRUN pip install torch==2.5.9\n", 3),
+        ("dependencies:\n  - numpy\n  - pytorch=2.5.9\n", 3),
+        ('[[package]]\nname = "torch"\nversion = "2.5.9"\n', 3),
+        ("PyTorch version: 2.5.9\n", 1),
+    ],
+    ids=["requirements", "dockerfile", "conda", "lock", "collect-env"],
+)
+def test_an_error_about_a_version_in_a_file_names_its_line(
+    text: str, line: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "listed"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=re.escape(f"{file}:{line}: torch '2.5.9' was never")):
+        with_file(knowledge_base(), Setup(), str(file))
+    typed = Setup((("torch", "2.4"),))
+    with_file(knowledge_base(), typed, str(file))

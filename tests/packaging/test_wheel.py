@@ -75,6 +75,12 @@ def test_a_wheel_says_who_it_is(wheel: Path) -> None:
     assert "d9m advise" in str(said.get_payload())
 
 
+def test_pytest_finds_the_plugin_in_a_wheel(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        entries = archive.read(f"d9m-{__version__}.dist-info/entry_points.txt").decode()
+    assert "[pytest11]\nd9m = d9m.testing.plugin" in entries
+
+
 def test_no_framework_is_a_dependency(wheel: Path) -> None:
     needed = " ".join(metadata(wheel).get_all("Requires-Dist") or [])
     assert "msgspec" in needed

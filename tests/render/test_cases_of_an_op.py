@@ -43,9 +43,7 @@ def test_three_cases_have_a_line_each_and_two_are_a_sentence() -> None:
     assert "• With PyTorch 2.1 or newer: deterministic" in lines
     assert "• With PyTorch 1.7 to 2.0: raises an error" in lines
     dropout = d9m("advise", "--torch", "any", "--scope", "hardware", "--ops", "nn.Dropout")
-    assert "differs between GPU models with PyTorch 1.2 or newer; not verified" in flat(
-        dropout.stdout
-    )
+    assert "differs across hardware with PyTorch 1.2 or newer; not verified" in flat(dropout.stdout)
 
 
 def test_one_condition_and_the_rest_are_two_cases() -> None:
@@ -63,5 +61,5 @@ def test_an_op_with_two_causes_names_both() -> None:
 
 def test_releases_that_are_not_verified_do_not_lead() -> None:
     asked = d9m("advise", "--torch", "any", "--scope", "hardware", "--ops", "nn.Dropout")
-    assert asked.stdout.startswith("Dropout differs between GPU models with PyTorch 1.2 or newer")
+    assert asked.stdout.startswith("Dropout differs across hardware with PyTorch 1.2 or newer")
     assert "say which" not in asked.stdout

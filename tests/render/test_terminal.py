@@ -84,7 +84,7 @@ def test_an_op_without_a_record_is_not_called_deterministic() -> None:
         "(not a proof)."
     )
     text, _open = shown(["F.gelu"], scope="hardware", torch="2.4")
-    assert text.startswith("gelu has no known difference between GPU models (not a proof).")
+    assert text.startswith("gelu has no known difference across hardware (not a proof).")
 
 
 def test_a_nondeterministic_op_comes_before_one_without_a_record() -> None:

@@ -16,7 +16,7 @@ from d9m.kb.locate import from_yaml
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "emitted"))
-from environments import FRAMEWORKS, PROBED  # noqa: E402  its folder has to be on the path
+from environments import FRAMEWORKS, LAUNCHERS, PROBED  # noqa: E402  its folder has to be on the path
 
 MAIN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from d9m.__main__ import main; main()"
 COMMAND = [sys.executable, "-c", MAIN, str(ROOT / "resolver"), "run"]
@@ -42,7 +42,7 @@ def python(version: str) -> str:
 
 def python_with(name: str) -> str:
     """The Python of a framework; the test is skipped where it is not installed."""
-    framework = next(each for each in (*FRAMEWORKS, *PROBED) if each.name == name)
+    framework = next(each for each in (*FRAMEWORKS, *LAUNCHERS, *PROBED) if each.name == name)
     needs(framework.stands, name, framework.how)
     return str(framework.interpreter)
 

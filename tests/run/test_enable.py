@@ -63,6 +63,14 @@ def test_enable_sets_what_is_imported_later_and_names_what_is_too_late(
     assert any(each.startswith("  missing   PYTHONHASHSEED: read when the") for each in lines)
 
 
+def test_a_notebook_that_loads_the_extension_is_told_what_was_set(fake: dict[str, str]) -> None:
+    text = "import torch, d9m; d9m.load_ipython_extension(None); print(torch.flags['mode'])"
+    lines = said(text, fake)
+    assert lines[-1] == "True"
+    assert "use_deterministic_algorithms(True)" in "".join(lines)
+    assert any("missing" in line and "PYTHONHASHSEED" in line for line in lines)
+
+
 def test_nothing_is_missing_under_run_or_with_the_variable_in_time(fake: dict[str, str]) -> None:
     text = "import d9m; print(d9m.enable(strict=True).missing)"
     assert said(text, fake | {"PYTHONHASHSEED": "7"}) == ["[]"]

@@ -157,6 +157,7 @@ def test_descriptions_tell_pages_apart() -> None:
         if _is_page(path, page)
     ]
     assert len(set(told)) > 0.97 * len(told)
+    assert [each for each in told if len(each) > 160] == []
 
 
 def test_no_id_is_twice_on_a_page() -> None:

@@ -126,6 +126,8 @@ def test_every_record_op_package_and_release_has_a_file() -> None:
         assert {
             f"{API}/packages/{package}/{each}.json" for each in kb.releases(package)
         } <= exported().keys()
+        assert _json(f"{API}/packages/{package}/latest.json")["version"] == kb.releases(package)[-1]
+    assert _json(f"{API}/packages/torch/2.9.json")["version"] == "2.9.1"
     names = {key.partition(":")[2] for key in kb.ops}
     told = {
         entry["id"]
@@ -226,6 +228,7 @@ def test_every_page_has_a_twin_in_markdown() -> None:
         text = twin.read_text(encoding="utf-8")
         assert not text.startswith("---"), path
         assert "<form" not in text, path
+        assert "</script>" not in text, path
 
 
 def test_the_list_for_language_models_leads_to_twins() -> None:

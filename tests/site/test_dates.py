@@ -62,16 +62,33 @@ def test_release_notes_date_from_the_release_that_they_name_not_from_the_file() 
 
     notes = Evidence(kind="release-note", document="jax-changelog", where="0.5.0")
     (row,) = proof.of(real(), [notes])
-    assert row.date == "<time>2025-01-17</time>"
+    assert row.date == "published <time>2025-01-17</time>"
 
 
-def test_every_row_of_evidence_has_a_date_or_says_that_none_is_recorded() -> None:
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("https://example.org/page", "no date: the page has none"),
+        ("https://github.com/a/b/blob/1234abcd/setup.py", "no date: the address names a commit"),
+        ("https://example.org/docs/v2.1/page", "no date: the address names a release"),
+    ],
+)
+def test_a_row_of_evidence_without_a_date_says_why(url: str, why: str) -> None:
     generator()
     from pages import proof
 
-    undated = Evidence(kind="documented", url="https://example.org/page")
-    (row,) = proof.of(real(), [undated])
-    assert row.date == "not recorded"
+    (row,) = proof.of(real(), [Evidence(kind="documented", url=url)])
+    assert row.date == why
+
+
+def test_a_row_of_evidence_tells_published_read_and_measured_apart() -> None:
+    generator()
+    from pages import markdown, proof
+
+    measured = Evidence(kind="measured", url="https://example.org/page", date="2026-01")
+    (row,) = proof.of(real(), [measured])
+    assert row.date == "measured <time>2026-01</time>"
+    assert markdown.dated("read 2026-02-01", "published") == "read <time>2026-02-01</time>"
 
 
 @pytest.fixture

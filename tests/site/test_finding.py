@@ -347,6 +347,45 @@ def test_the_timeline_says_how_many_ops_of_each_release_are_deterministic() -> N
     ).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [("settings/", "cublas"), ("sources/", "grid_sample"), ("errors/", "index_add")],
+)
+def test_a_list_of_records_can_be_filtered(path: str, words: str) -> None:
+    page = opened(path)
+    rows = """what => [...document.querySelectorAll(`article ${what}`)]
+        .filter((each) => getComputedStyle(each).display !== "none")
+        .map((each) => each.textContent.toLowerCase())"""
+    before, heads = (page.evaluate(rows, what) for what in ("tbody tr", "h2"))
+    page.get_by_label("Filter").fill(words)
+    shown = page.evaluate(rows, "tbody tr")
+    assert 0 < len(shown) < len(before) / 10
+    assert all(words in each for each in shown)
+    assert page.locator("article output").text_content() == f"{len(shown)} of {len(before)} rows"
+    assert 0 < len(page.evaluate(rows, "h2")) <= min(len(shown), len(heads))
+    page.get_by_label("Filter").fill("")
+    assert page.evaluate(rows, "h2") == heads
+    page.close()
+
+
+def test_settings_that_fix_the_most_sources_come_first() -> None:
+    page = opened("settings/")
+    first = page.locator("article table").first.locator("tbody tr td:first-child")
+    assert first.nth(0).text_content() in ("CUBLAS_WORKSPACE_CONFIG", "TF_DETERMINISTIC_OPS")
+    page.close()
+
+
+def test_the_button_of_the_form_is_visible_in_dark_mode() -> None:
+    page = opened(color_scheme="dark")
+    button, ground = (
+        page.locator(place).evaluate("each => getComputedStyle(each).backgroundColor")
+        for place in (".md-button--primary", "body")
+    )
+    bright = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (button, ground)]
+    assert bright[0] > 2 * bright[1]
+    page.close()
+
+
 def test_what_is_printed_is_the_answer() -> None:
     page = opened("?torch=2.4&ops=index_add,cumsum")
     page.wait_for_selector(".d9m-answer")

@@ -253,7 +253,7 @@ def test_releases_that_are_not_listed_are_named_by_their_bounds() -> None:
     [
         ("tensorflow/conv-backprop-filter", "Nondeterministic by default"),
         ("llama-cpp/batch-size", "Not batch-invariant"),
-        ("numpy/instruction-set", "Differs between GPU models"),
+        ("numpy/instruction-set", "Differs across hardware"),
     ],
 )
 def test_an_answer_says_what_the_bits_change_with(source: str, says: str) -> None:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -15,10 +16,12 @@ from written import ended, opened, sealed, write
 
 import output_schema
 from d9m.errors import AbsentError
-from d9m.trace.findings import Cause, Findings, Replay
+from d9m.kb.locate import open_knowledge_base
+from d9m.trace.findings import Cause, ComparedSteps, Findings, Replay, Stage
 from d9m.trace.hunt import REPLAY_SECONDS, Hunt, HuntLimits
 from d9m.trace.replay import ReplayFailure
-from d9m.trace.report import verdict
+from d9m.trace.report import html, verdict
+from d9m.trace.report.text import FindingsView
 from d9m.trace.start import RecordingRequest, RunExit
 from process import d9m, environment
 
@@ -62,7 +65,7 @@ class MadeUpProgram:
         threads = self.threads if run % 2 == 0 else 8
         for step in range(last + 1):
             state = state * 16 + (run if self.varies(run, step) else 0)
-            if step >= request.first:
+            if step >= request.first and (step - request.first) % request.every == 0:
                 if request.level == "op" and self.compiles and request.compiled == "as-is":
                     lines += [
                         '["c","graph 0 backward",["aa.1"]]',
@@ -84,6 +87,7 @@ class MadeUpProgram:
             "level": request.level,
             "inputs": "exact",
             "steps": [request.first, request.last],
+            "every": request.every,
             "modules": request.modules,
             "compiled": request.compiled,
             "packages": {self.framework: "2.13.0"},
@@ -117,6 +121,66 @@ def test_only_the_step_that_differs_is_recorded_op_by_op(tmp_path: Path) -> None
     assert program.requests[-1].inputs == "exact"
     assert program.requests[-1].stop == 3
     assert [(stage.runs, stage.differs_from) for stage in found.stages] == [(2, 2), (2, 2)]
+
+
+def test_the_steps_before_the_first_recorded_one_that_differs_are_recorded_each(
+    tmp_path: Path,
+) -> None:
+    program = MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2)
+    request = RecordingRequest(every=3)
+    found = Hunt(program, tmp_path, request, HuntLimits(), "", lambda _text: None).found()
+    (cause,) = found.causes
+    assert (cause.kind, cause.op, cause.step) == ("op", "aten::index_put", 2)
+    looked = [(each.level, each.every, each.first, each.last) for each in program.requests]
+    assert looked[::2] == [("step", 3, 0, None), ("step", 1, 1, 3), ("op", 1, 2, 2)]
+    assert [(stage.runs, stage.differs_from) for stage in found.stages] == [(2, 3), (2, 2), (2, 2)]
+
+
+def test_a_difference_between_recorded_steps_that_does_not_come_back_is_still_told(
+    tmp_path: Path,
+) -> None:
+    program = MadeUpProgram(lambda run, step: run == 2 and step == 2)
+    request = RecordingRequest(every=3)
+    found = Hunt(program, tmp_path, request, HuntLimits(runs=4), "", lambda _text: None).found()
+    assert [cause.step for cause in found.causes] == [3]
+    assert verdict.sentences(found).startswith("The runs differ from a step between 1 and 3 on.")
+    assert "Another pair of runs was equal in steps 1 to 3." in found.notes
+
+
+def test_equal_steps_with_others_between_say_which_they_are(tmp_path: Path) -> None:
+    program = MadeUpProgram(lambda _run, _step: False)
+    request = RecordingRequest(every=2)
+    found = Hunt(program, tmp_path, request, HuntLimits(), "", lambda _text: None).found()
+    assert "one step in 2 of 0 to 2 of 1 process" in verdict.sentences(found)
+
+
+def test_the_page_of_a_hunt_shows_its_steps_and_the_line_of_the_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = [f"line {number}" for number in range(1, 20)]
+    Path("train.py").write_text("\n".join([*source[:5], "table[<ids>]", *source[6:]]))
+    found = hunted(tmp_path, MadeUpProgram(lambda run, step: run % 2 == 0 and step == 2))
+    page = html.render(FindingsView(found, open_knowledge_base()))
+    body = ElementTree.fromstring(page.removeprefix("<!doctype html>"))
+    steps = [(each.text, each.get("class")) for each in body.findall(".//ol/li")]
+    assert steps == [("0", "equal"), ("1", "equal"), ("2", "first"), ("3", "after")]
+    assert body.findtext(".//mark") == "    6  table[<ids>]"
+    assert "line 9" in page
+    assert "line 10" not in page
+
+
+def test_of_many_steps_the_page_shows_the_ends_and_those_near_the_difference() -> None:
+    stage = Stage(2, "step", 500, ComparedSteps(0, 999, False))
+    found = msgspec.json.decode(
+        b'{"d9m":{"version":"1","kb_date":""},"same":false,"complete":true,"runs":[],"settings":[],'
+        b'"compared":{},"first":{"process":"rank 0","step":500,"record":1,"cause":0},"causes":[],'
+        b'"harmless":[],"forks":[],"unseen":[]}',
+        type=Findings,
+    )
+    (row,) = html.step_row(msgspec.structs.replace(found, stages=[stage]))
+    assert (row.count("<li"), row.count("…")) == (2 * html.NEAR + 2 * html.NEAR + 1 + 2, 2)
+    assert 'class="first" title="the first difference">500<' in row
 
 
 def test_a_setting_that_one_run_changes_keeps_its_step_where_ops_are_looked_at(

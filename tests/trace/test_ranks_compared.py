@@ -6,10 +6,14 @@ from pathlib import Path
 
 from written import compared, kinds
 
+from d9m.trace.report import verdict
+
 SITES = """
 ["S",1,"aten::index_put","","bwd","IndexBackward0","Net",["train.py",6,"forward"],["float32[4]"],"cpu"]
 ["S",2,"aten::mul","","opt","","SGD",["train.py",7,"main"],["float32[4]"],"cpu"]
 """
+
+COPY = '["S",3,"aten::copy_","","bwd","","",["train.py",6,"f"],["float32[4]"],"cpu"]'
 
 INHERITS = """
 ["k","c10d::allreduce_","0",0,["bb.3"],[3]]
@@ -38,6 +42,19 @@ def test_a_rank_inherits_through_the_collective(tmp_path: Path) -> None:
     (cause,) = found.causes
     assert (cause.kind, cause.op, cause.process) == ("op", "aten::index_put", "rank 1")
     assert cause.reaches.steps() == {"parameters": 0}
+
+
+def test_what_a_backend_copies_to_where_a_collective_writes_came_by_that_collective(
+    tmp_path: Path,
+) -> None:
+    copy = '["o",3,"",["e1n4"],["e1.3"]]'
+    lines = [f"A {copy}", f"B {copy.replace('e1', 'e2')}", "A ["]
+    copied = INHERITS.replace("r3", ".3").replace("A [", "\n".join(lines), 1)
+    found = compared(tmp_path, f"{SITES}{COPY}{copied}\n--- r1-0\n{SITES}{BEGINS}")
+    (cause,) = found.causes
+    assert (cause.kind, cause.op, cause.process) == ("op", "aten::index_put", "rank 1")
+    assert found.differs == {"rank 0": 0, "rank 1": 0}
+    assert "2 of 2 processes differ, rank 1 first." in verdict.sentences(found)
 
 
 def test_equal_inputs_on_every_rank_blame_the_collective(tmp_path: Path) -> None:

@@ -25,11 +25,13 @@ def two_ranks() -> Recorded:
     return Recorded(shared("ranks", lambda folder: launched(folder, "ranks.py")))
 
 
-def launched(folder: Path, program: str) -> Recorded:
+def launched(folder: Path, program: str, *arguments: str, **variables: str) -> Recorded:
     """What torchrun leaves of two ranks."""
     launcher = ("-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port")
     options = "--level op --inputs exact"
-    return record(folder, options, torch_python(), *launcher, free_port(), program)
+    return record(
+        folder, options, torch_python(), *launcher, free_port(), program, *arguments, **variables
+    )
 
 
 def collectives(stream: list[Any]) -> list[Any]:
@@ -101,6 +103,24 @@ def test_ranks_that_a_program_starts_itself_are_told_from_each_other(
     done = d9m("diff", "--format", "json", *(str(run.run) for run in runs))
     assert (done.returncode, done.stderr) == (code, "")
     assert json.loads(done.stdout)["same"]
+
+
+@pytest.mark.parametrize("how", ["ddp", "fsdp1", "fsdp2"])
+def test_what_one_rank_of_a_sharded_model_begins_is_found_with_rank_step_and_line(
+    tmp_path: Path, how: str
+) -> None:
+    runs = [
+        launched(tmp_path / run, "sharded.py", how, SEED=seed) for run, seed in ("a1", "b1", "c2")
+    ]
+    equal = difference(runs[0], runs[1])
+    assert equal["causes"] == []
+    assert {"gradients", "parameters"} <= set(equal["learned"])
+    found = difference(runs[0], runs[2])
+    (cause,) = found["causes"]
+    assert (cause["kind"], cause["op"]) == ("seed", "aten::rand")
+    assert (cause["process"], cause["also"], cause["step"]) == ("rank 1", [], 2)
+    assert (cause["source"]["file"], cause["a"], cause["b"]) == ("sharded.py", "1", "2")
+    assert found["differs"] == {"rank 0": 2, "rank 1": 2}
 
 
 def test_what_differs_on_one_rank_is_inherited_by_the_other(tmp_path: Path) -> None:

@@ -33,6 +33,14 @@ def test_every_step_has_its_records(plain: Recorded) -> None:
     assert plain.errors == ""
 
 
+def test_of_every_second_step_nothing_is_recorded_where_that_is_asked_for(plain: Recorded) -> None:
+    found = recording("step-every", "--steps every:2", "train.py")
+    assert [line[1] for line in found.records("d")] == [0, 2]
+    whole = plain.records("gp")
+    assert found.records("gp") == [*whole[:2], *whole[4:6]]
+    assert (found.stream()[0]["every"], found.stream()[-1]["steps"]) == (2, 4)
+
+
 def test_the_header_says_what_ran(plain: Recorded) -> None:
     header = plain.stream()[0]
     assert header["packages"]["torch"].startswith("2.13.0")

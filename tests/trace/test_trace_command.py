@@ -19,20 +19,35 @@ from process import d9m, environment
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (None, (0, None, None)),
-        ("all", (0, None, None)),
-        ("20", (0, None, 20)),
-        ("3:5", (3, 5, None)),
-        (":5", (0, 5, None)),
-        ("3:", (3, None, None)),
+        (None, (0, None, None, 1)),
+        ("all", (0, None, None, 1)),
+        ("20", (0, None, 20, 1)),
+        ("3:5", (3, 5, None, 1)),
+        (":5", (0, 5, None, 1)),
+        ("3:", (3, None, None, 1)),
+        ("every:100", (0, None, None, 100)),
     ],
 )
-def test_steps_are_read(text: str | None, found: tuple[int, int | None, int | None]) -> None:
+def test_steps_are_read(text: str | None, found: tuple[int | None, ...]) -> None:
     assert read_steps(text) == found
 
 
 @pytest.mark.parametrize(
-    "text", ["0", "-1", "5:3", "a", "1:2:3", "", "٣", "9" * 5000, ":" + "9" * 5000]
+    "text",
+    [
+        "0",
+        "-1",
+        "5:3",
+        "a",
+        "1:2:3",
+        "",
+        "٣",
+        "every:0",
+        "every:",
+        "every:2:3",
+        "9" * 5000,
+        ":" + "9" * 5000,
+    ],
 )
 def test_other_steps_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
@@ -57,6 +72,7 @@ def test_other_sizes_are_refused(text: str) -> None:
     [
         ("", "name the program to run"),
         ("--show a --export", "exclude each other"),
+        ("--level op --steps every:2 -- python", "cannot be recorded at --level op"),
         ("--show a -- python", "runs no command"),
         ("--level deep -- python", "--level 'deep' is unknown"),
         ("--step-by moon -- python", "--step-by 'moon' is unknown"),

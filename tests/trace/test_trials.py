@@ -177,3 +177,24 @@ def test_the_call_whose_value_is_the_seed_is_the_one_that_is_named() -> None:
     names, lines = origin_lines(calls, ["clock"], cause)
     assert (names, [line.line for line in lines]) == (["time.time"], [9])
     assert hypotheses(cause, calls, [])[0] == ("clock",)
+
+
+@pytest.mark.parametrize(
+    ("order", "is_tried"),
+    [(["draw random", "seed"], True), (["seed", "draw random"], False), (["draw random"], True)],
+)
+def test_a_generator_that_is_seeded_after_its_first_draw_was_not_seeded(
+    order: list[str], is_tried: bool
+) -> None:
+    line = ("train.py", 1, "main")
+    noted = [VaryingCall(kind, f"random.{kind.partition(' ')[0]}", 0, (line,)) for kind in order]
+    cause = Cause(kind="outside-value", process="main", step=0, record=1)
+    assert (("random",) in hypotheses(cause, noted, [])) == is_tried
+
+
+def test_a_seed_by_chance_is_tried_where_the_program_seeds_too_late() -> None:
+    noted = [VaryingCall("seed", "torch.manual_seed", 0, (("train.py", 60, "setup"),))]
+    chance = Cause(kind="seed", process="main", step=0, record=1, a=str(2**60), b=str(2**61))
+    assert ("torch",) in hypotheses(chance, noted, [])
+    given = Cause(kind="seed", process="main", step=0, record=1, a="7", b="9")
+    assert ("torch",) not in hypotheses(given, noted, [])

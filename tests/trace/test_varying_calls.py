@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from conftest import needs
 from d9m.trace.start import RecordingRequest, variables
 from d9m.trace.varying_calls import calls
+
+ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 import os, random, time, uuid
@@ -25,14 +28,14 @@ print(time.time(), os.getpid(), os.urandom(4), uuid.uuid4(), random.random())
 """
 
 
-def run(path: Path, python: str = sys.executable, **request: object) -> str:
-    program = path / "train.py"
-    program.write_text(PROGRAM)
+def run(path: Path, python: str = sys.executable, program: str = PROGRAM, **request: object) -> str:
+    script = path / "train.py"
+    script.write_text(program)
     folder = path / "run"
     folder.mkdir()
     asked = variables(folder, RecordingRequest(varying=True, **request), os.environ)  # type: ignore[arg-type]
     done = subprocess.run(
-        [python, str(program)], env={**os.environ, **asked}, capture_output=True, text=True,
+        [python, str(script)], env={**os.environ, **asked}, capture_output=True, text=True,
         cwd=path, check=True,
     )  # fmt: skip
     assert done.stderr == ""
@@ -59,6 +62,36 @@ def test_what_is_held_is_the_same_in_each_run(tmp_path: Path, held: tuple[str, .
         (tmp_path / name).mkdir()
         printed.add(run(tmp_path / name, held=held))
     assert len(printed) == 1
+
+
+ENTROPY = (
+    "os.urandom(4)",
+    "uuid.uuid4()",
+    "secrets.token_hex(4)",
+    "secrets.randbelow(10**9)",
+    "random.SystemRandom().random()",
+    "secrets.choice(range(10**9))",
+    "numpy.random.default_rng().random()",
+    "numpy.random.Generator(numpy.random.PCG64()).random()",
+    "numpy.random.SeedSequence().entropy",
+    "numpy.random.RandomState(numpy.random.MT19937()).random()",
+)  # fmt: skip
+
+
+def test_every_way_to_the_systems_entropy_is_noted_once_and_held(tmp_path: Path) -> None:
+    numpy = ROOT / "build" / "frameworks" / "torch-2.13.0" / "bin" / "python"
+    needs(numpy.exists(), "NumPy", "python tests/emitted/environments.py torch-2.13.0")
+    lines = ["import os, random, secrets, uuid, numpy", *(f"print({each})" for each in ENTROPY)]
+    printed: set[str] = set()
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        text = "\n".join(lines)
+        printed.add(run(tmp_path / name, str(numpy), program=text, held=("entropy",)))
+    assert len(printed) == 1
+    noted = [call.lines[0][1] for call in calls(tmp_path / "a" / "run") if call.kind == "entropy"]
+    assert noted == [line for line in range(2, len(lines) + 1) if line in noted]
+    assert {*noted} == {*range(2, len(lines) + 1)}
+    assert len(noted) == len(ENTROPY)
 
 
 def test_without_the_request_nothing_is_replaced(tmp_path: Path) -> None:

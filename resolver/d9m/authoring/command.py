@@ -27,6 +27,7 @@ def register(app: typer.Typer) -> None:
         ),
         (audit, "Compare the records with facts extracted from wheels, both ways."),
         (collect, "Read facts from a wheel, or releases from an index."),
+        (fresh, "List releases on the package index that the records do not have."),
         (
             build,
             "Compile the records into one file, for D9M_KB=FILE.",
@@ -210,6 +211,23 @@ def _collect_releases(name: str | None, clone: str | None) -> None:
     else:
         added = releases.from_tags(path, Path(clone))
     output.write(added.encoded().decode(), str(path))
+
+
+def fresh(
+    packages: Annotated[
+        list[str] | None, typer.Argument(metavar="[PACKAGE]...", help="Default: every package.")
+    ] = None,
+    format_: Format = "text",
+    out: output.Out = None,
+) -> None:
+    from d9m.authoring.fresh import fresh
+    from d9m.render import as_json
+
+    output.one_of("--format", format_, ("text", "json"))
+    kb = locate.open_knowledge_base()
+    found = fresh(kb, [kb.package_named(name) for name in packages or kb.packages])
+    output.write(as_json.render(found) if format_ == "json" else found.text(), out)
+    raise typer.Exit(found.exit_code())
 
 
 def build(

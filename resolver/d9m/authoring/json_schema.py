@@ -9,6 +9,7 @@ import msgspec
 
 from d9m.about import SCHEMA_VERSION
 from d9m.authoring.audit import Audit
+from d9m.authoring.fresh import Freshness
 from d9m.authoring.lint.report import LintReport
 from d9m.authoring.mutation.mutate import MutationReport
 from d9m.authoring.stats import Stats
@@ -60,6 +61,7 @@ OUTPUTS = (
     JsonOutput("scan", "d9m scan", ScanReport),
     JsonOutput("kb-lint", "d9m kb lint", LintReport),
     JsonOutput("kb-audit", "d9m kb audit", Audit),
+    JsonOutput("kb-fresh", "d9m kb fresh", Freshness),
     JsonOutput("kb-stats", "d9m kb stats", Stats),
     JsonOutput("kb-mutate", "d9m kb mutate", MutationReport),
 )

@@ -128,7 +128,7 @@ class EnvironmentOptions(msgspec.Struct, frozen=True):
         for file in self.from_:
             from d9m.environment import package_files
 
-            setup = package_files.merged(kb, setup, package_files.open_file(file))
+            setup = package_files.with_file(kb, setup, file)
         return setup
 
     def setup_beside_text(self, kb: KnowledgeBase) -> Setup | None:

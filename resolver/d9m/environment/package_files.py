@@ -13,6 +13,7 @@ import msgspec
 from d9m import files
 from d9m.environment.container import contents, find_image
 from d9m.environment.environment import Setup
+from d9m.environment.releases import listed
 from d9m.errors import DataError, UsageError, quote, reason
 from d9m.kb.store import KnowledgeBase
 
@@ -28,14 +29,34 @@ class ListedPackages(msgspec.Struct, frozen=True):
     facts: dict[str, str] = {}
 
 
-def open_file(file: str) -> ListedPackages:
-    """A file of the disk; ``-`` is standard input. Raises DataError."""
+def with_file(kb: KnowledgeBase, setup: Setup, file: str) -> Setup:
+    """Return a setup with what a file of the disk says beyond it; ``-`` is standard input. Raises
+    DataError, and UsageError for a version that was never released.
+    """
+    place = "standard input" if file == "-" else file
     try:
-        if file == "-":
-            return read(sys.stdin.read(files.LARGEST), "standard input")
-        return read(files.text(file), file)
+        text = sys.stdin.read(files.LARGEST) if file == "-" else files.text(file)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{quote(file)}: cannot be read: {reason(error)}") from None
+    found = read(text, place)
+    typed = {kb.find_package(name) for name, _version in setup.packages}
+    for name, version in found.packages:
+        package = kb.distribution(name)
+        if package is not None and package not in typed and setup.container is None:
+            try:
+                listed(kb, package, version)
+            except UsageError as error:
+                at = f"{place}:{_line(text, name, version or '')}"
+                what, near = f"{at}: {error.what}", error.nearest
+                raise UsageError(what, nearest=near, allowed=error.allowed, tip=error.tip) from None
+    return merged(kb, setup, found)
+
+
+def _line(text: str, name: str, version: str) -> int:
+    """Return the first line that has the version, at or after the one that has the name."""
+    lines = text.splitlines()
+    start = next((at for at, line in enumerate(lines) if name in line), 0)
+    return next((at for at in range(start, len(lines)) if version in lines[at]), start) + 1
 
 
 def merged(kb: KnowledgeBase, setup: Setup, file: ListedPackages) -> Setup:

@@ -177,6 +177,7 @@ _FACTS: dict[Any, str] = {
     dispatch_facts.DispatchCatalogue: "dispatch",
     kernel_facts.KernelTable: "kernels",
     dispatch_facts.CpuRuns: "cpu",
+    dispatch_facts.SeedRuns: "seeds",
 }
 
 

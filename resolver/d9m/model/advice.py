@@ -137,6 +137,9 @@ class Citation(msgspec.Struct, frozen=True):
     follows: bool
     where: str | None = None
     date: str | None = None
+    """When it was published."""
+    read: str | None = None
+    """When we read it: a page without a date may have changed since."""
 
 
 class Reference(msgspec.Struct, frozen=True):

@@ -101,3 +101,16 @@ class CpuRuns(WheelFact, frozen=True):
     """Op -> what changed (``batch``, or a variable) -> shapes."""
     repeats: dict[str, dict[str, tuple[int, int]]] = msgspec.field(default={})
     """Op -> element type -> calls that differed from the first."""
+
+
+class SeedRuns(WheelFact, frozen=True):
+    """Whether seeds reach what takes one, in new processes on a CPU."""
+
+    package: str
+    version: str
+    ops: dict[str, dict[str, Literal["equal", "differs", "raises"]]]
+    """Name -> what was set (`MODES` of ``tests/dispatch/tensorflow_seeds.py``) -> its results."""
+    aliases: dict[str, str] = msgspec.field(default={})
+    """Another name -> that of the op."""
+    unread: list[str] = msgspec.field(default=[])
+    """Names that take a seed, and of which no call runs."""

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from d9m.model.compiled_facts import CompiledCatalogue
-from d9m.model.dispatch_facts import CpuRuns, DispatchCatalogue
+from d9m.model.dispatch_facts import CpuRuns, DispatchCatalogue, SeedRuns
 from d9m.model.kernel_facts import KernelTable
 from d9m.model.wheel_facts import Catalogue, Published, SignatureCatalogue, WheelFacts
 
@@ -22,6 +22,7 @@ TYPES: dict[str, Any] = {
     "evidence/dispatch-*.json": DispatchCatalogue,
     "evidence/atomics/*.json": KernelTable,
     "evidence/cpu/*.json": CpuRuns,
+    "evidence/seeds/*.json": SeedRuns,
 }
 """Place under ``kb/`` -> type of the files there."""
 

@@ -111,6 +111,9 @@ class Evidence(Record, frozen=True, kw_only=True):
     where: str | None = None
     """Section, table row, line or function inside the place."""
     date: str | None = None
+    """When it was published: a release, a commit, the start of a thread or its merge."""
+    read: str | None = None
+    """The day we read it, where that is all that is known: the page may have changed since."""
     note: Prose | None = None
     """Its statement in our words; required where ``follows`` is false."""
     follows: bool = True
@@ -372,6 +375,10 @@ class Ingredient(Conditional, frozen=True, kw_only=True):
     """Where it holds."""
     optional: bool = False
     """Needed by some programs only: its settings are shown, not merged."""
+    costly: bool = False
+    """Its settings slow a program down severalfold and may not be needed: `d9m run` does not make
+    them, unless a solution asks for the same.
+    """
     done_by: list[str] = []
     """Labels of solutions that leave nothing of it to do."""
     settings: list[SettingChange] = []

@@ -45,11 +45,12 @@ SCOPES: dict[Scope, ScopeWords] = {
     ),
     "hardware": ScopeWords(
         VerbPair(
-            "gives the same results on different GPUs", "give the same results on different GPUs"
+            "gives the same results across hardware",
+            "give the same results across hardware",
         ),
-        VerbPair("differs between GPU models", "differ between GPU models"),
-        "no known difference between GPU models (not a proof)",
-        ("known difference between GPU models", "known differences between GPU models"),
+        VerbPair("differs across hardware", "differ across hardware"),
+        "no known difference across hardware (not a proof)",
+        ("known difference across hardware", "known differences across hardware"),
     ),
 }
 

@@ -354,7 +354,8 @@ def cite(kb: KnowledgeBase, evidence: Evidence) -> Citation:
         date = date or kb.run_days.get(evidence.run)
     elif evidence.wheel is not None:
         url = f"{REPOSITORY}/blob/main/kb/evidence/wheels/{evidence.wheel}.json"
-    return Citation(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date)
+    read = evidence.read or (document.read if document else None)
+    return Citation(evidence.kind, url, evidence.note, evidence.follows, evidence.where, date, read)
 
 
 def _url(kb: KnowledgeBase, reference: str) -> str:

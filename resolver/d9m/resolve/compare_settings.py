@@ -225,7 +225,10 @@ class _Case:
     def _unread(self) -> Existing | None:
         if self.steps or self.environment.holding(self.setting.condition):
             return None
-        return self._says("no-effect", "nothing reads it in this environment", proof=True)
+        found = self._says("no-effect", "nothing reads it in this environment", proof=True)
+        # a run shows what a setting does where it is read
+        evidence = [each for each in found.evidence if each.kind != "measured"]
+        return msgspec.structs.replace(found, evidence=evidence)
 
     def _invalid(self) -> Existing | None:
         where = parse(self.setting.refuses_in)

@@ -115,12 +115,12 @@ def _meant(kb: KnowledgeBase, package: str, name: str) -> tuple[str, ...]:
 
 def _every_spelling(kb: KnowledgeBase, package: str, name: str) -> Iterator[str]:
     """The spellings of a name; of an operator, other names for it, too."""
-    for spelling in _spellings(name, kb.meta.prefixes[package]):
+    for spelling in spellings(name, kb.meta.prefixes[package]):
         yield spelling
         yield from _for_operator(kb, package, spelling)
 
 
-def _spellings(name: str, prefixes: dict[str, str]) -> Iterator[str]:
+def spellings(name: str, prefixes: dict[str, str]) -> Iterator[str]:
     """The name as written, and with each short prefix written out."""
     yield name
     for short, full in prefixes.items():

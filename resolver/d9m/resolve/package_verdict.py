@@ -22,11 +22,17 @@ def limited(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> Op
         titles = ", ".join(kb.packages[home].title for home in unseeded)
         note = f"how to seed the random numbers of {titles}"
         return msgspec.structs.replace(answer, outcome="unknown", note=note)
-    if answer.outcome == "deterministic" and not all(
+    return reviewed(kb, environment, answer)
+
+
+def reviewed(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> OpAnswer:
+    """Return an answer that calls nothing deterministic whose package was not reviewed."""
+    homes = {kb.home(source.id) for source in answer.sources}
+    if answer.outcome != "deterministic" or all(
         is_reviewed(kb, environment, home) for home in homes
     ):
-        return msgspec.structs.replace(answer, outcome="no-known-source")
-    return answer
+        return answer
+    return msgspec.structs.replace(answer, outcome="no-known-source")
 
 
 def known_sources(

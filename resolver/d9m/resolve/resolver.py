@@ -87,6 +87,9 @@ def resolve(
         *([(OpItem(OPLESS, ()), package_level)] if package_level else []),
     ]
     ops = op_answers(kb, answered, chosen, scope)
+    for place, (item, _sources) in enumerate(answered):
+        if item.ops and all(kb.packages[op.package].computes_alone for op in item.ops):
+            ops[place] = package_verdict.reviewed(kb, environment, ops[place])
     counts: dict[str, dict[Outcome, int]] = {}
     if package_level:
         counts = package_verdict.known_sources(kb, environment, ops[-1])

@@ -9,7 +9,7 @@ from d9m.environment.version_options import VERSION_OPTIONS, naming
 from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.op_syntax import Query, plain
-from d9m.resolve.op_names import meaning
+from d9m.resolve.op_names import meaning, spellings
 
 RECORD_OPS = (
     "a model? name its ops (--ops conv2d,batch_norm), record them (d9m trace --level op -o RUN "
@@ -38,7 +38,8 @@ def unknown_op(
         )
     for package in packages:
         for space in kb.meta.unread[package]:
-            if plain(query.name).startswith(space):
+            names = spellings(plain(query.name), kb.meta.prefixes[package])
+            if any(name.startswith(space) for name in names):
                 names = [name for name in _known_names(kb, [package]) if name.startswith(space)]
                 return UsageError(
                     f"no record has {quote(query.name)}, and our catalogue of {package} leaves"

@@ -142,7 +142,12 @@ class _Planner:
         self.advice = advice
         self.options = options
         self.own = own
-        self.steps = [step for step in advice.steps if step.covered_by is None]
+        costly = {name for name, each in kb.ingredients.items() if each.costly}
+        self.steps = [
+            step
+            for step in advice.steps
+            if step.covered_by is None and set(step.solutions) - costly
+        ]
 
     def plan(self) -> RunPlan:
         missing = self._missing_packages()

@@ -270,8 +270,9 @@ def _head(report: RunReport, title: str) -> Iterator[str]:
 
 def _settings(report: RunReport) -> Iterator[str]:
     if report.set:
+        statements = {each.name for each in report.planned.statements}
         items = report.set.items()
-        parts = (value if name in value else f"{name}={value}" for name, value in items)
+        parts = (value if name in statements else f"{name}={value}" for name, value in items)
         yield "  set       " + ", ".join(parts)
     if report.kept:
         parts = (f"{each.name}={each.value} ({each.why})" for each in report.kept)

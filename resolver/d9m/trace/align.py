@@ -40,6 +40,8 @@ class Fork(msgspec.Struct, frozen=True):
     b: Placed | None
     more: Literal["A", "B"] | None = None
     """The run that does more here, before both do the same again."""
+    records: tuple[Sequence[Placed], Sequence[Placed]] = ((), ())
+    """All that each run does here before both do the same again."""
 
 
 def align(
@@ -122,6 +124,7 @@ def _matched_again(one: list[Placed], other: list[Placed]) -> Iterator[Matched |
                 one[at] if at < len(one) else None,
                 other[its_at] if its_at < len(other) else None,
                 more,
+                (one[at:begin], other[its_at:its_begin]),
             )
         for place in range(length):
             yield Matched(one[begin + place], other[its_begin + place])

@@ -80,6 +80,10 @@ class CauseCandidate(msgspec.Struct):
             descendant[1] += 1
 
     @property
+    def matters(self) -> bool:
+        return bool(self.reaches) or self.kind == "structure"
+
+    @property
     def at_step_end(self) -> bool:
         """Whether it is a generator, of which only the step is known."""
         return self.kind == "generator" and self.site is None
@@ -151,7 +155,7 @@ class CauseCandidates:
         found: set[int] = set()
         for number, suspect in enumerate(self.found):
             alone = anything and not suspect.at_step_end
-            if suspect.reaches or alone or suspect.kind == "structure":
+            if suspect.matters or alone:
                 found.add(number)
         ahead = list(found)
         while ahead:

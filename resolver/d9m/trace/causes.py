@@ -7,11 +7,17 @@ outputs. The stream's letters say what a changed input means where no recorded o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from d9m.trace.align import Alike, Fork, Matched
-from d9m.trace.cause_candidates import FROM_OUTSIDE, CauseCandidate, CauseCandidates, place
+from d9m.trace.cause_candidates import (
+    FROM_OUTSIDE,
+    Arrival,
+    CauseCandidate,
+    CauseCandidates,
+    place,
+)
 from d9m.trace.collectives import CollectiveTracker
 from d9m.trace.draws import Generators
 from d9m.trace.findings import CauseKind
@@ -184,7 +190,7 @@ class DiffWalker:
         inputs = list(differing(a.inputs, b.inputs))
         blame, inherited = self._ordered(at, a, b, site), set[int]()
         if not blame:
-            blame, inherited = self._came_in(at, inputs, site)
+            blame, inherited = self._came_in(at, inputs, site, a.outputs)
         drawn = self.generators.drawn(at, a, b, site)
         blame |= drawn
         self._read = blame
@@ -239,7 +245,11 @@ class DiffWalker:
         self._taints.written(both(a.digests, b.digests), blame)
 
     def _came_in(
-        self, at: Matched, others: Iterable[tuple[int, Bits, Bits]], site: Site | None
+        self,
+        at: Matched,
+        others: Iterable[tuple[int, Bits, Bits]],
+        site: Site | None,
+        outputs: Sequence[str] = (),
     ) -> tuple[set[int], set[int]]:
         """Causes of what differs among the inputs, and which of them a storage carried here."""
         blame: set[int] = set()
@@ -250,12 +260,26 @@ class DiffWalker:
             if known and letter != "x":
                 inherited |= known
             else:
-                found = self._new(at, letter, mine, site, where)
+                arrival = self._arrival(letter, mine, outputs)
+                found = self._new(at, letter, mine, site, where, arrival)
                 self._taints.put(mine.storage, known | found)
                 blame |= found
         return blame | inherited, inherited
 
-    def _new(self, at: Matched, letter: str, mine: Bits, site: Site | None, where: int) -> set[int]:
+    def _arrival(self, letter: str, mine: Bits, outputs: Sequence[str]) -> Arrival | None:
+        if letter == "n":
+            return self.collectives.lands(outputs)
+        return self.collectives.brought(mine.storage) if letter == "r" else None
+
+    def _new(
+        self,
+        at: Matched,
+        letter: str,
+        mine: Bits,
+        site: Site | None,
+        where: int,
+        arrival: Arrival | None,
+    ) -> set[int]:
         """Causes of an input that differs, and that no recorded op made differ. Inside a compiled
         graph there are none: the graph decides at its end.
         """
@@ -263,7 +287,6 @@ class DiffWalker:
             return set()
         if site is not None and site.phase == JITTED and len(self.suspects):
             return set(range(len(self.suspects)))  # no record tells what lies between two calls
-        arrival = self.collectives.brought(mine.storage) if letter == "r" else None
         if arrival is not None:
             sent = self.collectives.sent.get((arrival.group, arrival.number))
             name = arrival.op

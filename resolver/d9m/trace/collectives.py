@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from d9m.trace.cause_candidates import Arrival
-from d9m.trace.memory import TaintMap
+from d9m.trace.memory import TaintMap, bits
 from d9m.trace.stream_records import CalledCollective, Name
 
 
@@ -28,3 +30,10 @@ class CollectiveTracker:
     def brought(self, storage: int | None) -> Arrival | None:
         """Return the collective that probably wrote a storage."""
         return self._writers.get(-1 if storage is None else storage, self._last)
+
+    def lands(self, outputs: Iterable[str]) -> Arrival | None:
+        """Return the collective of which one of these outputs is the result: a backend may copy
+        there what it received into memory that only it knows.
+        """
+        storages = (bits(text).storage for text in outputs)
+        return next((self._writers[each] for each in storages if each in self._writers), None)

@@ -65,6 +65,12 @@ def compare(a: Path, b: Path, kb_date: str, wanted: Wanted) -> Findings:
     return _findings((a, b), kb_date, processes, alone)
 
 
+def paired(a: Path, b: Path, wanted: Wanted) -> list[tuple[RecordStream, RecordStream]]:
+    """Return the recordings of each process of both runs. Raises what `compare` does."""
+    mine, its = _streams(a), _streams(b)
+    return _paired(mine, its, wanted)[0] if mine and its else []
+
+
 def _streams(path: Path) -> list[RecordStream]:
     """Return those with records."""
     folder.about(path)
@@ -206,6 +212,7 @@ def _findings(
         forks=forks,
         unseen=unseen,
         notes=_notes(processes, causes),
+        differs=_differing(processes) if causes else {},
         lacks=lacking(processes, causes),
         resumed_after=next(
             (each.resumed_after for each in processes if each.resumed_after is not None), None
@@ -213,6 +220,17 @@ def _findings(
     )
     gaps = [gap for gap in _gaps(paths, runs, streams, alone) if not causes or gap.why != "stopped"]
     return with_gaps(found, gaps)
+
+
+def _differing(processes: Sequence[ComparedProcess]) -> dict[str, int]:
+    """The first step of each process in which something that it learns differs."""
+    first = {
+        process.name: min(
+            (each.step for each in process.walker.suspects if each.matters), default=None
+        )
+        for process in processes
+    }
+    return {name: step for name, step in first.items() if step is not None}
 
 
 def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
@@ -228,7 +246,7 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
     return RecordedRun(
         path=str(path),
         processes=[name(stream) for stream in streams],
-        steps=max((stream.step for stream in streams), default=0),
+        steps=max((stream.steps for stream in streams), default=0),
         level=header.level if header else about.level,
         inputs=header.inputs if header else "",
         digest=header.digest if header else "",
@@ -297,8 +315,10 @@ def _steps(
     last = min(run.steps for run in runs) - 1
     lasts = [header.steps[1] for header in headers if header.steps[1] is not None]
     last = min([last, *lasts])
-    limited = bool(first or lasts or any(run.ended == "steps" for run in runs))
-    return ComparedSteps(first, last, limited) if last >= first else None
+    every = headers[0].every
+    last -= (last - first) % every
+    limited = bool(first or lasts or every > 1 or any(run.ended == "steps" for run in runs))
+    return ComparedSteps(first, last, limited, every) if last >= first else None
 
 
 def _notes(processes: Sequence[ComparedProcess], causes: Sequence[Cause]) -> list[str]:

@@ -234,6 +234,8 @@ class ComparedSteps(msgspec.Struct, frozen=True):
     last: int
     limited: bool
     """Whether only these steps were asked for: the program has or may have more."""
+    every: int = 1
+    """One in so many of them was compared."""
 
 
 class SettingDifference(msgspec.Struct, frozen=True):
@@ -291,6 +293,8 @@ class Stage(msgspec.Struct, frozen=True):
     runs: int
     level: str
     differs_from: int | None
+    steps: ComparedSteps | None = None
+    """Those that were compared, of a stage that looks step by step."""
 
 
 class NoDifferenceBound(msgspec.Struct, frozen=True):
@@ -307,6 +311,47 @@ class AppliedFix(msgspec.Struct, frozen=True):
     fix: CauseFix
     needed: bool | None = None
     """Whether runs without it, and with all others, differ; null: not tried."""
+
+
+class ModuleDifference(msgspec.Struct, frozen=True):
+    """The largest differences in a module, relative to what its ops compute with."""
+
+    module: str
+    norms: float
+    samples: float
+
+
+class ExactCall(msgspec.Struct, frozen=True):
+    """An op, computed again in float64 from what each run gave it."""
+
+    op: str
+    record: int
+    a: float | str | None
+    """Relative distance of run A's result from the one in float64; a text: why there is none; null:
+    the run has no such call.
+    """
+    b: float | str | None
+
+
+class Tolerance(msgspec.Struct, frozen=True):
+    """Whether rounding explains the difference of two runs."""
+
+    verdict: Literal["equal", "rounding", "above", "unknown"]
+    why: str | None = None
+    """Why it is unknown."""
+    packages: list[SettingDifference] = []
+    first: Cause | None = None
+    """The first op whose difference rounding does not explain, with what is known of its cause: an
+    argument, the dtype that only run `a` computes in, or numbers of elements that are not finite.
+    """
+    relative: float | None = None
+    """The size of its difference, relative to what the op computes with."""
+    explained: float | None = None
+    """The size that rounding explains."""
+    modules: list[ModuleDifference] = []
+    """In order of execution."""
+    exact: list[ExactCall] = []
+    """Ops round the first one, where their tensors were kept."""
 
 
 class Findings(msgspec.Struct, frozen=True, kw_only=True):
@@ -341,6 +386,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     unseen: list[Unseen]
     notes: list[str] = []
     """Limits of the comparison that a reader must know."""
+    differs: dict[str, int] = {}
+    """Processes that differ, each with its first step."""
     stages: list[Stage] = []
     bound: NoDifferenceBound | None = None
     fixes: list[AppliedFix] = []
@@ -348,6 +395,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """The step of the first run after which the second goes on."""
     lacks: list[str] = []
     """States that the second run, which goes on with a checkpoint of the first, did not restore."""
+    tolerance: Tolerance | None = None
+    """Only where it was asked for."""
 
 
 def exit_code(found: Findings) -> ExitCode:

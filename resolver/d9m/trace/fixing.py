@@ -42,9 +42,9 @@ def fixed(begin: Begin, answer: Answer, limits: HuntLimits, applied: list[Applie
             return _with_fixes(with_gaps(found, gaps), applied)
         if any(each.fix == fix for each in applied) or len(applied) == MOST_FIXES:
             return _with_fixes(found, applied)
-        applied.append(AppliedFix(cause, fix))
         if _is_used_up(left()):
             return _with_fixes(with_gaps(found, [Gap("budget")]), applied)
+        applied.append(AppliedFix(cause, fix))
         base = joined([each.fix for each in applied])
         found = answer(begin(base, msgspec.structs.replace(left(), fewest=RUNS)), base, False)
     proved = [

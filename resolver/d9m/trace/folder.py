@@ -9,6 +9,7 @@
                    "error": TEXT, "file": NAME, "line": NUMBER}
     zoom/0/        a call that was asked for, with its values (`torch/zoom.py`); only from hunt's
                    last run
+    zoom/kept-PID-0/ a call in the module that was to be kept, with its values and results
 
 Files are readable for their owner alone. All but too-old.txt carry checksums
 (`inject/_d9m_recorder/core/seals.py`): a line ends with a space and the CRC-32 of what comes before
@@ -22,21 +23,22 @@ leaves no tail, and its last line may lack its end; such a line does not count. 
 record is the number of its line, the header being line 0.
 
     {"d9m_trace": 2, "level": "op", "inputs": "exact", "digest": "xxh3-64", "steps": [4, 4],
-     "modules": [], "compiled": "as-is", "rank": 0, "process": 0, "parent": null,
+     "every": 1, "modules": [], "compiled": "as-is", "rank": 0, "process": 0, "parent": null,
      "argv": ["train.py"], "python": "3.11.7", "packages": {"torch": "2.13.0+cpu"},
      "device": "cpu", "gpu": null, "threads": 8, "hashseed": null, "env": {"OMP_NUM_THREADS": "8"},
      "deterministic": {"torch.use_deterministic_algorithms": false, "warn_only": false, ...},
      "generators": {"python": DIGEST, "numpy": DIGEST}}
 
-`steps`: first and last step that are recorded, both included; null for an open end. Nothing at all
-is written outside of them. `modules`, at level op: those whose ops are recorded, with what is in
-them and what encloses them; empty: all. `compiled` is "eager" where compiled graphs ran op by op.
-`deterministic` has plain values by the name of the setting; so has that of `t`. `generators` are
-the states before the first record, of those that were used: a generator that still is as it was
-imported is left out. `env` has the variables that the knowledge base knows, and of others with the
-same beginning, such as NCCL_, plain numbers and digests; `hashseed` is PYTHONHASHSEED, `versions`
-those of all installed distributions, `cpu` the processor's model and `instructions` what torch uses
-of it. In `argv`, `env` and the command of `run.json`, `***` stands for the value of a secret
+`steps`: first and last step that are recorded, both included; null for an open end; `every`: one in
+so many of these is recorded. Nothing at all is written outside of them. `modules`, at level op:
+those whose ops are recorded, with what is in them and what encloses them; empty: all. `compiled` is
+"eager" where compiled graphs ran op by op. `deterministic` has plain values by the name of the
+setting; so has that of `t`. `generators` are the states before the first record, of those that were
+used: a generator that still is as it was imported is left out. `env` has the variables that the
+knowledge base knows, and of others with the same beginning, such as NCCL_, plain numbers and
+digests; `hashseed` is PYTHONHASHSEED, `versions` those of all installed distributions, `cpu` the
+processor's model and `instructions` what torch uses of it. `samples` is true under --samples. In
+`argv`, `env` and the command of `run.json`, `***` stands for the value of a secret
 (`inject/_d9m_recorder/core/private.py` says which are).
 
 DIGEST is 16 hex digits (`xxh3-64`) or 8 (`crc32`), then a letter and the number of the storage:
@@ -75,6 +77,11 @@ at 0 in each stream and are not used again.
         and named scopes; ARGUMENTS has `operand_1=0.5` of a number that the function was traced
         with. jax::cond and jax::while got what decided, and a `v` has the decision; jax::scan got
         the whole and gave a part for one turn, or put the turns together.
+    ["z", DIGEST, "float32[64, 256]", COUNT, NORM, MOST, MEAN, [NAN, INF, -INF], [VALUE]]
+                                   under --samples, before the record that has this digest first in
+                                   a step: sizes of the finite elements in float64, and 64 elements
+                                   at places that COUNT decides; null: not finite
+    ["w", FOLDER]                  the next `o` is saved in zoom/FOLDER
     ["v", SITE, TEXT]              the value that was read from a tensor (`.item()`), as text, after
                                    the `o` of the op that read it
     ["M", MODULE, NAME]            a module's number, before the first record that names it

@@ -132,10 +132,13 @@ class Hunt:
         found = self._until_different(first)
         step = first_step(found)
         compared = self._count
-        self._stages.append(Stage(compared, "step", step))
+        self._stages.append(Stage(compared, "step", step, found.steps))
         if step is None:
             bound = NoDifferenceBound(compared, 1 - 0.05 ** (1 / (compared - 1)))
             return self._answer(found, bound)
+        if self.request.every > 1 and self._may_run(2):
+            found = self._between(found, step)
+            step = first_step(found) or step
         if found.first is None or found.causes[found.first.cause].kind in NO_OPS:
             return self._answer(found, None)
         if any(name in found.packages for name in BY_OP):
@@ -198,6 +201,19 @@ class Hunt:
             stages=[*found.stages, Stage(1, "replay", None)],
             notes=[*found.notes, *self._notes[before:]],
         )
+
+    def _between(self, found: Findings, step: int) -> Findings:
+        """The comparison of the steps after the last recorded one that was equal."""
+        begin = max(step - self.request.every + 1, self.request.first)
+        request = msgspec.structs.replace(
+            self.request, every=1, first=begin, last=step, stop=step + 1
+        )
+        closer = self.compared(self.record("step", request), self.record("step", request))
+        self._stages.append(Stage(2, "step", first_step(closer)))
+        if closer.causes:
+            return closer
+        self._notes.append(f"Another pair of runs was equal in steps {begin} to {step}.")
+        return found
 
     def _until_different(self, first: Path) -> Findings:
         """The comparison of the first run with the first one that differs; else with the last."""
@@ -317,6 +333,7 @@ class Hunt:
             first=step if first is None else first,
             last=step,
             stop=step + 1,
+            every=1,
             varying=True,
         )
 
@@ -342,6 +359,7 @@ class Hunt:
         path = self._next_path()
         self._count += 1
         steps = f"step {request.first}" if request.first == request.last else "step by step"
+        steps = f"every {request.every} steps" if request.every > 1 else steps
         what = "saves what the op gets in " if request.zoom else _LOOKS_AT.get(level, "")
         what = f"{why}, " if why else what
         inside = f", in {', '.join(request.modules)}" if request.modules else ""

@@ -71,6 +71,7 @@ def follow(
     one, other = a.header, b.header
     _must_agree(a, "digests", one.digest, other.digest, DataError)
     _must_agree(a, "level", one.level, other.level, UsageError)
+    _must_agree(a, "steps every", str(one.every), str(other.every), UsageError)
     _must_agree(a, "compiled graphs", one.compiled, other.compiled, UsageError)
     exact = one.inputs == other.inputs == "exact"
     process = ComparedProcess(

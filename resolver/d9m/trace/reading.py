@@ -16,6 +16,7 @@ from d9m.trace.inject._d9m_recorder.core import seals
 from d9m.trace.stream_records import (
     BatchContent,
     BatchIndices,
+    Beside,
     Blindness,
     CalledCollective,
     CalledOp,
@@ -23,6 +24,7 @@ from d9m.trace.stream_records import (
     GraphInputs,
     GraphOutputs,
     InitialParameters,
+    KeptCall,
     Key,
     ModuleGradients,
     ModuleName,
@@ -34,12 +36,15 @@ from d9m.trace.stream_records import (
     StreamEnd,
     StreamHeader,
     StreamRecord,
+    TensorSample,
     UpdatedParameters,
     site_key,
 )
 from d9m.trace.whole_lines import WholeLines, damaged, first_line, starting
 
-_Line: TypeAlias = StreamRecord | Site | ModuleName | ParameterNames | ChangedSettings | Blindness
+_Line: TypeAlias = (
+    StreamRecord | Site | ModuleName | ParameterNames | ChangedSettings | Blindness | Beside
+)
 
 
 class _StreamVersion(msgspec.Struct):
@@ -82,6 +87,11 @@ class RecordStream:
         """The one that the next line belongs to."""
         self.number = 0
         """Of the line that was read last."""
+        self.samples: dict[str, TensorSample] = {}
+        """Of this step's tensors, by their digests."""
+        self.kept: dict[int, str] = {}
+        """Number of a call's line -> the folder with its values."""
+        self._sampled_step = self.step
         self._keys: dict[int, Key] = {}
         self._table = 0
         """Of streams with the same sites so far, the same number."""
@@ -93,6 +103,14 @@ class RecordStream:
     def ended(self) -> str:
         """Return how the process ended, once everything was read."""
         return self.end.ended if self.end is not None else "killed"
+
+    @property
+    def steps(self) -> int:
+        """How many there are up to the last that was read; with those between that were not
+        recorded.
+        """
+        whole = self.end.steps if self.end is not None else None
+        return self.step if self.header.every == 1 or whole is None else whole
 
     def next(self) -> Placed | None:
         """The next record; None at the end."""
@@ -116,6 +134,10 @@ class RecordStream:
                 self.changes.append((self.number, record))
             elif isinstance(record, Blindness):
                 self.unseen[record.why] = None
+            elif isinstance(record, TensorSample):
+                self._sampled(record)
+            elif isinstance(record, KeptCall):
+                self.kept[self.number + 1] = record.folder
             elif record is not None:
                 return self._placed(record)
 
@@ -150,6 +172,12 @@ class RecordStream:
         except UNREADABLE as error:
             raise self._damaged(str(error)) from None
 
+    def _sampled(self, sample: TensorSample) -> None:
+        if self._sampled_step != self.step:
+            self._sampled_step = self.step
+            self.samples = {}
+        self.samples[sample.digest] = sample
+
     def _learn(self, site: Site) -> None:
         self.sites[site.number] = site
         self._table = hash((self._table, site))
@@ -158,7 +186,7 @@ class RecordStream:
     def _placed(self, record: StreamRecord) -> Placed:
         step = self.step
         if isinstance(record, StepEnd):
-            self.step = record.step + 1
+            self.step = record.step + self.header.every
         return Placed(self.number, step, record, self._key(record))
 
     def _key(self, record: StreamRecord) -> Key:
@@ -203,14 +231,15 @@ def sums(file: Path) -> Iterator[tuple[str, int, str]]:
     """Letter, step and digest of all parameters, each time that they were recorded: `i` before
     the first optimizer step, `p` after each.
     """
-    step = read_header(file).steps[0] or 0
+    header = read_header(file)
+    step = header.steps[0] or 0
     for line in starting(file, "ipd"):
         try:
             record = _line.decode(line)
         except UNREADABLE as error:
             raise DataError(f"{quote(str(file))} is damaged: {error}") from None
         if isinstance(record, StepEnd):
-            step = record.step + 1
+            step = record.step + header.every
         elif isinstance(record, InitialParameters):
             yield "i", step, record.whole
         elif isinstance(record, UpdatedParameters):

@@ -62,6 +62,8 @@ class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Both included; None: to the end."""
     stop: int | None = None
     """The program is ended after so many steps."""
+    every: int = 1
+    """One step in so many is recorded."""
     inputs: str = "cached"
     step_by: str = "auto"
     compiled: str = "as-is"
@@ -82,6 +84,10 @@ class RecordingRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Calls of the program's own files whose results differ between runs are noted."""
     held: tuple[str, ...] = ()
     """Those that return the same in each run: clock, pid, entropy, addresses."""
+    samples: bool = False
+    """At level op: sizes and samples of each tensor are recorded beside its digest."""
+    keep: str = ""
+    """A module: what its ops get and return is saved whole."""
 
 
 class RunExit(msgspec.Struct, frozen=True):

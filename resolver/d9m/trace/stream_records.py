@@ -25,6 +25,7 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     inputs: str = "exact"
     digest: str
     steps: tuple[int | None, int | None] = (None, None)
+    every: int = 1
     modules: tuple[str, ...] = ()
     compiled: str = "as-is"
     rank: int = 0
@@ -44,6 +45,7 @@ class StreamHeader(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     deterministic: dict[str, Plain] = {}
     generators: dict[str, str] = {}
+    samples: bool = False
 
 
 class StreamEnd(msgspec.Struct, frozen=True):
@@ -180,6 +182,29 @@ class Blindness(_Letter, frozen=True, tag="u"):
 
     why: str
 
+
+class TensorSample(_Letter, frozen=True, tag="z"):
+    """Sizes of a tensor's finite elements, in float64, and some of its elements."""
+
+    digest: str
+    about: str
+    count: int
+    norm: float
+    most: float
+    mean: float
+    odd: tuple[int, int, int]
+    """Elements that are NaN, inf and -inf."""
+    values: tuple[float | None, ...]
+    """None: not finite."""
+
+
+class KeptCall(_Letter, frozen=True, tag="w"):
+    """The folder in `zoom/` with the values of the op that comes next."""
+
+    folder: str
+
+
+Beside: TypeAlias = TensorSample | KeptCall
 
 StreamRecord: TypeAlias = (
     CalledOp

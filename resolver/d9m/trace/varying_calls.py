@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -107,24 +107,28 @@ def hypotheses(
 ) -> list[tuple[OriginKind, ...]]:
     """Return what a cause may come from, the most likely first; all calls together after each."""
     kinds = list(dict.fromkeys(call.kind for call in found))
-    seeded = {call.function.rpartition(".")[0] for call in found if call.kind == "seed"}
     called: list[OriginKind] = [kind for kind in CALLED if kinds.count(kind)]
     first: Sequence[OriginKind]
     last = UNCALLED
     if cause.kind == "seed":
         called.sort(key=lambda kind: kind != looks_like(cause.a, cause.b, pids))
-        first = SEEDED if "torch" not in seeded and is_by_chance(cause.a) else ()
+        first = SEEDED if is_by_chance(cause.a) else ()
         last = ()
     else:
-        first = tuple(name for name in DRAWN if _is_unseeded(name, kinds, seeded))
+        first = tuple(name for name in DRAWN if _draws_unseeded(name, found))
     alone: list[tuple[OriginKind, ...]] = [(kind,) for kind in (*first, *called)]
     together = [tuple(called)] if len(called) > 1 else []
     return [*alone, *together, *((kind,) for kind in last)]
 
 
-def _is_unseeded(module: str, kinds: Sequence[str], seeded: Collection[str]) -> bool:
-    """Whether the program draws from a module's generator and never seeds it."""
-    return f"draw {module}" in kinds and module not in seeded
+def _draws_unseeded(module: str, found: Sequence[VaryingCall]) -> bool:
+    """Whether the program draws from a module's generator before it seeds it."""
+    uses = (call for call in found if f"draw {module}" == call.kind or _seeds(module, call))
+    return next((call.kind != "seed" for call in uses), False)
+
+
+def _seeds(module: str, call: VaryingCall) -> bool:
+    return call.kind == "seed" and call.function.rpartition(".")[0] == module
 
 
 def _number(value: str | None) -> float | None:

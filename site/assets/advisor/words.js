@@ -3,9 +3,9 @@
 import { unique } from "./merge.js";
 import * as phrases from "./phrases.js";
 
-const GOOD = { run: "deterministic", batch: "batch-invariant", hardware: "same results on different GPUs" };
-const BAD = { run: "nondeterministic", batch: "not batch-invariant", hardware: "differs between GPU models" };
-const SILENT = { run: "no known nondeterminism", batch: "no known dependence on the batch", hardware: "no known difference between GPU models" };
+const GOOD = { run: "deterministic", batch: "batch-invariant", hardware: "same results across hardware" };
+const BAD = { run: "nondeterministic", batch: "not batch-invariant", hardware: "differs across hardware" };
+const SILENT = { run: "no known nondeterminism", batch: "no known dependence on the batch", hardware: "no known difference across hardware" };
 const DOES = { depends: "depends", unknown: "not verified", raises: "raises an error" };
 const GOOD_ONES = ["solved", "deterministic"];
 const BEST_FIRST = ["solved", "deterministic", "unsolved", "raises", "depends", "unknown", "no-known-source"];

@@ -12,7 +12,7 @@ from d9m.kb.store import KnowledgeBase
 from d9m.kb.yaml_files import Records
 from d9m.model import records, wheel_facts
 from d9m.model.compiled_facts import CompiledCatalogue
-from d9m.model.dispatch_facts import CpuRuns, DispatchCatalogue
+from d9m.model.dispatch_facts import CpuRuns, DispatchCatalogue, SeedRuns
 from d9m.model.kernel_facts import KernelTable
 from d9m.model.versions import in_order, within
 from d9m.model.wheel_facts import Catalogue, ListedOp, WheelFacts
@@ -77,6 +77,7 @@ class Shipped(msgspec.Struct, frozen=True):
     dispatched: list[DispatchCatalogue] = []
     kernels: list[KernelTable] = []
     cpu: list[CpuRuns] = []
+    seeds: list[SeedRuns] = []
 
     def all(self, package: str, field: str) -> list[str]:
         """Return the values that wheels of any release have in a field, sorted."""
@@ -113,6 +114,7 @@ def shipped(folder: Path) -> Shipped:
         wheel_facts.read_all(folder, "evidence/dispatch-*.json", DispatchCatalogue),
         wheel_facts.read_all(folder, "evidence/atomics/*.json", KernelTable),
         wheel_facts.read_all(folder, "evidence/cpu/*.json", CpuRuns),
+        wheel_facts.read_all(folder, "evidence/seeds/*.json", SeedRuns),
     )
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from http import HTTPStatus
+from http.client import HTTPException
 from pathlib import Path
+from typing import TypeAlias
 from urllib import request
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 
 import msgspec
 
@@ -20,12 +23,19 @@ from d9m.files import LARGEST
 from d9m.model.versions import key
 from d9m.model.wheel_facts import Published, read
 
+TIMEOUT = 60
+"""Seconds without an answer until the index counts as out of reach."""
+
 _INDEX = "https://pypi.org/simple"
 _JSON = "application/vnd.pypi.simple.v1+json"
 _FILE = re.compile(r"[^-]+-(\d+(?:\.\d+)*)(\.post\d+)?(?:-.*\.whl|\.tar\.gz|\.zip)")
 """Of a final release or of a later build of it; the name of a distribution has no hyphen here."""
 _TAG = re.compile(r"v?(\d+(?:\.\d+)+)(?:-\d+)? (\S+)")
 _PIN = re.compile(r"(?m)^Requires-Dist: ([\w.-]+) ?\(?==([\w.]+)\)?$")
+
+
+class NotOnIndexError(UsageError):
+    """The package index has no such distribution."""
 
 
 class IndexFile(msgspec.Struct, frozen=True, rename="kebab"):
@@ -39,6 +49,10 @@ class IndexFile(msgspec.Struct, frozen=True, rename="kebab"):
     """Whether its metadata has its own address."""
 
 
+Builds: TypeAlias = dict[str, list[IndexFile]]
+"""The builds of one release and their files."""
+
+
 class IndexPage(msgspec.Struct, frozen=True):
     """All files of a distribution."""
 
@@ -46,28 +60,69 @@ class IndexPage(msgspec.Struct, frozen=True):
     files: list[IndexFile]
 
 
+class ProjectInfo(msgspec.Struct, frozen=True):
+    project_urls: dict[str, str] | None = None
+
+
+class ProjectPage(msgspec.Struct, frozen=True):
+    """The page of the package index on the newest release of a distribution."""
+
+    info: ProjectInfo
+
+
 def from_index(path: Path, distributions: Sequence[str]) -> Published:
     """The list in `path`, or a new one, with the newer releases of a distribution."""
     if not distributions:
         raise UsageError(f"{path.stem} is not on the package index", tip="read tags: --tags CLONE")
-    page = _page(distributions[0])
-    builds: dict[str, dict[str, list[IndexFile]]] = {}
-    for file in page.files:
-        name = file.filename.replace(page.name, page.name.replace("-", "_"), 1)
-        if found := _FILE.fullmatch(name):
-            builds.setdefault(found[1], {}).setdefault(found[1] + (found[2] or ""), []).append(file)
+    builds = listed(distributions[0])
     known = _known(path)
     pinned = {package for pins in known.pins.values() for package in pins}
     days: dict[str, str] = {}
     notes: dict[str, str] = {}
     pins: dict[str, dict[str, str]] = {}
     for release, files in builds.items():
-        first = files.get(release) or next(iter(files.values()))
-        days[release] = min(file.upload_time for file in first)[:10]
+        first = first_build(release, files)
+        days[release] = first_day(first)
         notes[release] = _note(release, files)
         if pinned and _is_newer(known, release):
             pins[release] = _pins(first, pinned)
     return _added(known, days, notes, pins)
+
+
+def listed(distribution: str) -> dict[str, Builds]:
+    """Return the final releases that the index has: release -> its builds -> their files."""
+    page = _page(distribution)
+    builds: dict[str, Builds] = {}
+    for file in page.files:
+        name = file.filename.replace(page.name, page.name.replace("-", "_"), 1)
+        if found := _FILE.fullmatch(name):
+            builds.setdefault(found[1], {}).setdefault(found[1] + (found[2] or ""), []).append(file)
+    return builds
+
+
+def first_build(release: str, builds: Builds) -> list[IndexFile]:
+    """Return the files of a release, or of its first later build where there are no others."""
+    return builds.get(release) or next(iter(builds.values()))
+
+
+def first_day(files: Iterable[IndexFile]) -> str:
+    """Return the day on which the first of some files was published."""
+    return min(file.upload_time for file in files)[:10]
+
+
+def is_withdrawn(builds: Builds) -> bool:
+    """Return whether all files of a release were withdrawn from the index."""
+    return all(file.yanked is not False for files in builds.values() for file in files)
+
+
+def links(distribution: str) -> dict[str, str]:
+    """Return the addresses that the newest release states, by their labels."""
+    root = _index().removesuffix("/simple")
+    try:
+        about = msgspec.json.decode(_get(f"{root}/pypi/{distribution}/json"), type=ProjectPage)
+    except (NotOnIndexError, msgspec.DecodeError):  # an index without this page
+        return {}
+    return about.info.project_urls or {}
 
 
 def from_tags(path: Path, clone: Path) -> Published:
@@ -106,9 +161,9 @@ def _added(
 _WITHDRAWN = "withdrawn from PyPI"
 
 
-def _note(release: str, builds: dict[str, list[IndexFile]]) -> str:
+def _note(release: str, builds: Builds) -> str:
     """Return the note on a release: its builds, or that it was withdrawn."""
-    if all(file.yanked is not False for files in builds.values() for file in files):
+    if is_withdrawn(builds):
         return _WITHDRAWN
     others = sorted(set(builds) - {release})
     if not others:
@@ -126,19 +181,24 @@ def _pins(files: list[IndexFile], packages: set[str]) -> dict[str, str]:
     return {}
 
 
+def _index() -> str:
+    return os.environ.get("PIP_INDEX_URL", _INDEX).rstrip("/")
+
+
 def _page(distribution: str) -> IndexPage:
-    index = os.environ.get("PIP_INDEX_URL", _INDEX).rstrip("/")
     try:
-        return msgspec.json.decode(_get(f"{index}/{distribution}/"), type=IndexPage)
+        return msgspec.json.decode(_get(f"{_index()}/{distribution}/"), type=IndexPage)
     except msgspec.DecodeError as error:
         raise UsageError(f"the package index gives no list of {distribution}: {error}") from None
 
 
 def _get(url: str) -> bytes:
+    asked = request.Request(url, headers={"Accept": _JSON})  # noqa: S310  the index of pip
     try:
-        with request.urlopen(request.Request(url, headers={"Accept": _JSON}), timeout=60) as reply:  # noqa: S310  the index of pip
+        with request.urlopen(asked, timeout=TIMEOUT) as reply:  # noqa: S310
             return reply.read(LARGEST)
-    except (URLError, OSError, ValueError) as error:
-        raise UsageError(
-            f"{url.rpartition('@')[2]} cannot be read: {error}"
-        ) from None  # no password
+    except (URLError, OSError, ValueError, HTTPException) as error:
+        missing = isinstance(error, HTTPError) and error.code == HTTPStatus.NOT_FOUND
+        wrong = NotOnIndexError if missing else UsageError
+        shown = url.rpartition("@")[2]  # no password
+        raise wrong(f"{shown} cannot be read: {error}") from None

@@ -17,6 +17,7 @@ from d9m.model.versions import covers
 _FORM = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?", re.ASCII)
 _DATED = (
     (records.Evidence, "date"),
+    (records.Evidence, "read"),
     (records.Document, "date"),
     (records.Document, "read"),
     (records.Correction, "date"),
@@ -87,6 +88,19 @@ def undated_document(index: RecordIndex) -> Iterator[Finding]:
 
 
 @rule(
+    "undated-evidence",
+    "Address without a day",
+    """What an address shows may change, and readers ask how old a statement is. Evidence with an
+    address says when the page was published, or, where it does not say, when we read it. A document
+    has these days itself; a wheel and a run are of a known release and day.""",
+)
+def undated_evidence(index: RecordIndex) -> Iterator[Finding]:
+    for at, path, evidence in index.parts(records.Evidence):
+        if evidence.url is not None and evidence.date is None and evidence.read is None:
+            yield Finding(at, path, "has no date", tip="add date:, or read: with the day of today")
+
+
+@rule(
     "merge-order",
     "Fix older than its merge",
     """A pull request is opened, then merged, then released. A release that is older than the merge
@@ -137,4 +151,4 @@ def _released(index: RecordIndex, request: records.PullRequest) -> str | None:
     return None
 
 
-RULES = (date_format, future_date, undated_document, merge_order)
+RULES = (date_format, future_date, undated_document, undated_evidence, merge_order)

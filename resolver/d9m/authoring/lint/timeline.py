@@ -17,7 +17,7 @@ from d9m.kb.yaml_files import Loaded
 from d9m.model import records
 from d9m.model.op_syntax import parse
 from d9m.model.versions import covers, key
-from d9m.model.when import Range, clauses
+from d9m.model.when import Range, When, clauses
 
 
 class Track(msgspec.Struct, frozen=True):
@@ -285,26 +285,74 @@ def _is_before(version: str, other: str) -> bool:
 @rule(
     "caution-of-outcome",
     "Caution that should be an exception",
-    """A caution that says what a call with some argument does (`reduce="multiply"` raises an error)
-    contradicts the verdict above it, which does not ask for the argument. It is an exception of a
-    step (`unless`), so that the verdict says it.""",
+    """A caution that says what happens with some argument, fact, device or package
+    (`reduce="multiply"` raises an error) contradicts the verdict above it, which does not ask for
+    it. It is an exception of a step (`unless`), so that the verdict says it. A setting after which
+    results vary is undone by the step's solution (`by`), and what differs between GPU models is a
+    source with `scope: hardware`.""",
 )
 def caution_of_outcome(index: RecordIndex) -> Iterator[Finding]:
-    arguments: set[str] = set()
-    for name, fact in index.facts.items():
-        if fact.argument:
-            arguments |= {name, *fact.parameters}
     for at, path, source in index.parts(records.Source):
         for place, caution in enumerate(source.cautions):
-            named = arguments.intersection(re.findall(r"\b(\w+)=\S", caution.text))
-            if named and re.search(_OUTCOME, caution.text):
+            for name in dict.fromkeys(_conditions_of_outcomes(index, at, source, caution)):
                 tip = "write it under `unless` of its step"
-                where = (*path, "cautions", place)
-                yield Finding(at, where, f"says what {min(named)}= does", tip=tip)
+                yield Finding(at, (*path, "cautions", place), f"says what {name} does", tip=tip)
+
+
+def _conditions_of_outcomes(
+    index: RecordIndex, at: Loaded, source: records.Source, caution: records.Caution
+) -> Iterator[str]:
+    """Names of conditions under which the caution tells of another outcome than the steps."""
+    text = caution.text
+    conditions = {name for clause in clauses(caution.when) for name in clause} - {*source.timeline}
+    for name, fact in index.facts.items():
+        if not fact.argument:
+            conditions |= {name for words in fact.says.values() if words in text}
+        elif re.search(rf"\b({'|'.join([name, *fact.parameters])})=\S", text):
+            yield from [f"{name}="] if re.search(_OUTCOME, text) else []
+    told = _outcomes(index, source, caution.when, conditions)
+    for sentence in re.split(r"(?<=[.:;]) ", text):
+        settings = index.settings.keys() & re.findall(r"[\w.]*\w", sentence)
+        for claim, fitting in _CLAIMS.items():
+            fits = told & (fitting | {"solved"} if settings else fitting)
+            if told and not fits and re.search(claim, sentence):
+                yield from [*conditions, *settings][:1]
+    if (
+        source.scope == "run"
+        and told - {"unsolved"}
+        and re.search(r"GPU.*\b(other|differs?)\b", text)
+    ):
+        others = [
+            other.ops
+            for there, _path, other in index.parts(records.Source)
+            if other.scope == "hardware" and index.home(there) == index.home(at)
+        ]
+        yield from [] if any({*ops} & {*source.ops} for ops in others) else ["another GPU"]
+
+
+def _outcomes(index: RecordIndex, source: records.Source, when: When, names: set[str]) -> set[str]:
+    """Outcomes of a source where `when` holds, as far as its steps ask for these conditions."""
+    found: set[str] = set()
+    for track in known_tracks(index):
+        for step, after in zip(track.steps, [*track.steps[1:], None]):
+            span = Range(from_=step.from_, until=after.from_ if after else None)
+            here: list[When] = [source.when, when, {track.package: span}]
+            asked = [case for case in step.unless if names.intersection(*clauses(case.when))]
+            if track.source is source and possible(index, here):
+                found |= {_answer(step)[0]}
+                found |= {_answer(each)[0] for each in asked if possible(index, [*here, each.when])}
+    return found
 
 
 _OUTCOME = r"\b(raises|refuse[sd]?|(non)?deterministic|repeats|varies|differs?)\b"
 """Words for what an op does."""
+
+_CLAIMS = {
+    r"\b(?<!not )(?<!nothing )(raises?|refuses?)\b": {"raises"},
+    r"\b(var(y|ies|ied)|differs?|no fixed order|nondeterministically)\b": {"unsolved", "unknown"},
+    r"\brepeats?\b": {"deterministic", "solved"},
+}
+"""Words of a sentence on an op -> outcomes that fit them."""
 
 
 RULES = (

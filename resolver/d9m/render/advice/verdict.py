@@ -253,7 +253,7 @@ def _predicate(answer: Answer, op: OpAnswer, ops: Sequence[OpAnswer], is_brief: 
     if op.outcome == "depends" and not is_brief:
         bad = _where_bad(answer, [each for each in op.sources if each.scope == scope])
         if bad:
-            return words.SCOPES[scope].bad.adding(bad)
+            return words.SCOPES[scope].bad.adding(bad.rstrip())
         where = where_deterministic(answer, op.sources)
         if where:
             return words.SCOPES[scope].good.adding(_limited(_with(answer, op, ops), where))

@@ -239,7 +239,7 @@ _FIELDS: dict[str, Field] = {
     "scope": _word(
         {
             "batch": "About batch invariance.",
-            "hardware": "About the same results on different GPUs.",
+            "hardware": "About the same results across hardware.",
         }
     ),
     "separators": _sentence("Its words are divided by {}"),

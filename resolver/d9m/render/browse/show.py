@@ -27,7 +27,7 @@ MOST_RELEASES = 12
 COMPARED: dict[Scope, str] = {
     "run": "run to run",
     "batch": "across batches",
-    "hardware": "across GPU models",
+    "hardware": "across hardware",
 }
 """Scope -> what a column compares."""
 

@@ -378,16 +378,28 @@ def suits(rule, value):
     return not rule["accepts"] or value in rule["accepts"]
 
 
+RANKS = {
+    "RANK": ["RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"],
+    "LOCAL_RANK": ["LOCAL_RANK"],
+    "LOCAL_WORLD_SIZE": ["LOCAL_WORLD_SIZE", "LOCAL_SIZE"],
+}
+"""Name -> how launchers write it; the first one wins."""
+
+
 def begin(folder):
     """Begin in this process, as the launcher asked."""
     with open(os.path.join(folder, "plan.json")) as file:
         plan = json.load(file)
-    ranks = ["RANK", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "WORLD_SIZE"]
 
     def header():
         return {
             "python": ".".join(map(str, sys.version_info[:3])),
-            "ranks": {name: os.environ[name] for name in ranks if name in os.environ},
+            "ranks": {
+                name: os.environ[each]
+                for name, written in RANKS.items()
+                for each in reversed(written)
+                if each in os.environ
+            },
         }
 
     log = ProcessLog(folder, header)

@@ -16,6 +16,8 @@ from d9m.kb.locate import open_knowledge_base
 
 if TYPE_CHECKING:
     from d9m.render.page import Page
+    from d9m.trace.comparison import Wanted
+    from d9m.trace.findings import Findings
     from d9m.trace.report.text import FindingsView
 
 FORMATS = ("text", "json", "markdown", "html", "junit")
@@ -42,6 +44,13 @@ def command(
         bool,
         typer.Option("--resume", help="RUN_B goes on with a checkpoint of RUN_A: what it lacks."),
     ] = False,
+    tolerance: Annotated[
+        bool,
+        typer.Option(
+            "--tolerance",
+            help="Of two runs of trace --samples: the first op whose difference exceeds rounding.",
+        ),
+    ] = False,
     rank: Annotated[int | None, typer.Option(metavar="N", min=0, help="Look at one rank.")] = None,
     process: Annotated[
         str | None, typer.Option(metavar="NAME", help="Look at one process: 'rank 0, process 1'.")
@@ -64,6 +73,8 @@ def command(
     output.one_of("--color", color, output.COLOURS)
     output.writable(out)
     steps = _steps(align)
+    if tolerance and format_ not in ("text", "json"):
+        raise UsageError("--tolerance is written as text or json", tip="leave out --format")
     if bisect is not None:
         raise typer.Exit(_bisected(Path(bisect), paths))
     a, b = _two(paths)
@@ -80,10 +91,30 @@ def command(
             "--resume: the second run does not begin with parameters that the first one had",
             tip="the checkpoint lacks parameters, or the recordings are in the other order",
         )
+    if tolerance:
+        raise typer.Exit(_within(found, wanted, format_, color, out))
     program = shlex.join(found.runs[0].command)
     view = FindingsView(found, kb, everything, program, output.width(out))
     output.show(rendered(view, format_), color, out)
     raise typer.Exit(exit_code(found))
+
+
+def _within(found: Findings, wanted: Wanted, format_: str, color: str, out: str | None) -> ExitCode:
+    """Write whether rounding explains the difference of two runs."""
+    import msgspec
+
+    from d9m.render import as_json
+    from d9m.trace import exact, tolerance
+    from d9m.trace.comparison import paired
+    from d9m.trace.report import tolerance as report
+
+    a, b = (Path(run.path) for run in found.runs)
+    judged, kept = tolerance.tolerance(found, paired(a, b, wanted), wanted.steps)
+    judged = exact.with_exact(judged, (a, b), kept)
+    found = msgspec.structs.replace(found, tolerance=judged)
+    page = report.render(found, judged, output.width(out))
+    output.show(as_json.render(found) if format_ == "json" else page, color, out)
+    return tolerance.exit_code(judged)
 
 
 def _two(paths: list[str] | None) -> list[str]:

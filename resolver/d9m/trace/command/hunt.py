@@ -57,7 +57,8 @@ def command(
     steps: Annotated[
         str | None,
         typer.Option(
-            metavar="N|A:B|all", help="Stop each run after N steps (20), or compare only A to B."
+            metavar="N|A:B|every:K|all",
+            help="Stop each run after N steps (20), compare only A to B, or first each Kth step.",
         ),
     ] = None,
     runs: Annotated[
@@ -68,6 +69,9 @@ def command(
             help="Record at most N runs; by default 8, and those that try a fix.",
         ),
     ] = None,
+    compare: Annotated[
+        int, typer.Option(min=2, metavar="N", help="Compare N runs before calling them equal.")
+    ] = 2,
     limit: Annotated[
         float | None,
         typer.Option("--time", metavar="SECONDS", help="Start nothing new after this long."),
@@ -126,7 +130,8 @@ def command(
     from d9m.trace.cause_advice import with_advice
     from d9m.trace.findings import CauseFix, exit_code
     from d9m.trace.fixing import fixed
-    from d9m.trace.hunt import Hunt, HuntLimits
+    from d9m.trace.hunt import FEWEST, Hunt, HuntLimits
+    from d9m.trace.hunt import MOST as MOST_RUNS
     from d9m.trace.report.text import FindingsView
     from d9m.trace.settings_made import MadeSettings, made
     from d9m.trace.trials import Trials
@@ -134,7 +139,8 @@ def command(
     kb = open_knowledge_base()
     settings = made(kb, set_, program) if set_ else MadeSettings()
     place = _place(keep)
-    limits = HuntLimits(runs, limit, until_found, steps is None)
+    most = MOST_RUNS + compare - FEWEST
+    limits = HuntLimits(runs, limit, until_found, steps is None, most, compare)
     to_stderr = format_ != "text" and out is None
     request = _to_the_last(request)
     runner = _runner(program, settings, first, to_stderr)

@@ -49,11 +49,12 @@ def request(steps: str | None, step_by: str, compiled: str, max_size: str) -> Re
 
     output.one_of("--step-by", step_by, STEP_RULES)
     output.one_of("--compiled", compiled, COMPILED)
-    first, last, stop = read_steps(steps)
+    first, last, stop, every = read_steps(steps)
     return RecordingRequest(
         first=first,
         last=last,
         stop=stop,
+        every=every,
         step_by=step_by,
         compiled=compiled,
         max_size=read_size(max_size),
@@ -64,24 +65,26 @@ def request(steps: str | None, step_by: str, compiled: str, max_size: str) -> Re
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
-def read_steps(text: str | None) -> tuple[int, int | None, int | None]:
-    """First and last step to record, both included, and the number of steps after which the
-    program is ended. Raises UsageError.
+def read_steps(text: str | None) -> tuple[int, int | None, int | None, int]:
+    """First and last step to record, both included, the number of steps after which the program is
+    ended, and of how many steps one is recorded. Raises UsageError.
     """
     if text is None or text == "all":
-        return 0, None, None
+        return 0, None, None, 1
+    if re.fullmatch(r"every:[1-9]\d{0,8}", text, re.ASCII):
+        return 0, None, None, int(text[6:])
     if re.fullmatch(r"\d{1,9}", text, re.ASCII) and int(text) > 0:
-        return 0, None, int(text)
+        return 0, None, int(text), 1
     found = re.fullmatch(r"(\d{0,9}):(\d{0,9})", text, re.ASCII)
     if found is None:
         raise UsageError(
             f"--steps {quote(text)} is not understood",
-            allowed=["20 (end the program after 20 steps)", "3:5", ":5", "3:", "all"],
+            allowed=["20 (end the program after 20 steps)", "3:5", ":5", "3:", "every:100", "all"],
         )
     first, last = int(found[1] or 0), int(found[2]) if found[2] else None
     if last is not None and last < first:
         raise UsageError(f"--steps {text}: the last step comes before the first")
-    return first, last, None
+    return first, last, None, 1
 
 
 def read_size(text: str) -> int:

@@ -34,13 +34,14 @@ def command(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing recording.")] = False,
     level: Annotated[
-        str, typer.Option(metavar="|".join(LEVELS), help="How much to record.")
-    ] = "step",
+        str | None,
+        typer.Option(metavar="|".join(LEVELS), help="How much to record: step, if not given."),
+    ] = None,
     steps: Annotated[
         str | None,
         typer.Option(
-            metavar="N|A:B",
-            help="End the program after N steps; or record steps A to B, both included.",
+            metavar="N|A:B|every:K",
+            help="End the program after N steps; record steps A to B; or each Kth step.",
         ),
     ] = None,
     inputs: Annotated[
@@ -53,6 +54,17 @@ def command(
     step_by: recorded_program.StepBy = "auto",
     compiled: recorded_program.Compiled = "as-is",
     max_size: recorded_program.MaxSize = "2GB",
+    samples: Annotated[
+        bool,
+        typer.Option(
+            "--samples",
+            help="At level op: record sizes and 64 elements of each tensor, for diff --tolerance.",
+        ),
+    ] = False,
+    keep: Annotated[
+        str | None,
+        typer.Option(metavar="MODULE", help="With --samples: save the whole tensors of a module."),
+    ] = None,
     ops: Annotated[
         str | None,
         typer.Option(
@@ -77,10 +89,22 @@ def command(
         raise typer.Exit(_show(Path(show)))
     if ops is not None:
         raise typer.Exit(_ops(Path(ops)))
+    level = level or ("op" if samples else "step")
     output.one_of("--level", level, LEVELS)
+    if samples and level != "op":
+        raise UsageError("--samples records ops", tip="leave out --level, or name op")
+    if keep is not None and not (samples and keep):
+        raise UsageError("--keep saves the tensors of a module for --samples", tip="name both")
     output.one_of("--inputs", inputs, INPUTS)
     request = recorded_program.request(steps, step_by, compiled, max_size)
-    request = msgspec.structs.replace(request, level=level, inputs=inputs)
+    request = msgspec.structs.replace(
+        request, level=level, inputs=inputs, samples=samples, keep=keep or ""
+    )
+    if request.every > 1 and level == "op":
+        raise UsageError(
+            f"--steps {steps} cannot be recorded at --level op",
+            tip="record it at --level step or module",
+        )
     path = Path(out) if out is not None else Path(PLACE) / time.strftime("%Y%m%d-%H%M%S")
     if export:
         raise typer.Exit(_export(path, request, force))

@@ -52,6 +52,7 @@ def like(recording: Path, request: RecordingRequest) -> RecordingRequest:
         compiled=header.compiled,
         first=first or 0,
         last=last,
+        every=header.every,
         stop=(first or 0) + max(ended) if ended else request.stop if last is None else last + 1,
     )
 

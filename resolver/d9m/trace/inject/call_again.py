@@ -29,9 +29,10 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 class SavedCall:
-    """The op and what it was given."""
+    """The op and what it was given. With `exact`, it computes in float64."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, exact=False):
+        self._exact = exact
         content = _content(folder, "call.json")
         if not seals.is_whole(content):
             raise ValueError("call.json is damaged")
@@ -52,7 +53,17 @@ class SavedCall:
         flat = torch.empty(about["extent"] + ALIGNED // size + 1, dtype=kind)
         flat = flat.narrow(0, about["offset"], about["extent"])
         ctypes.memmove(flat.data_ptr(), data, len(data))
-        return about, flat
+        return about, flat.double() if self._exact and kind in FLOATS else flat
+
+    def distance(self):
+        """How far the saved results are from what comes out in float64, relative to that."""
+        most = 0.0
+        for number, right in zip(self.about["outputs"], self.call()):
+            if right.is_floating_point() and right.numel():
+                saved = self._copy(number).to(right.dtype).cpu()
+                size = float(right.norm())
+                most = max(most, float((saved - right).norm()) / (size or 1.0))
+        return most
 
     def _copy(self, number):
         """A tensor as it was, in new memory that lies alike."""
@@ -104,7 +115,10 @@ class SavedCall:
                 return float.fromhex(held)
             if kind == "complex":
                 return complex(float.fromhex(held[0]), float.fromhex(held[1]))
-            return torch.device(held) if kind == "device" else getattr(torch, held)
+            if kind == "device":
+                return torch.device(held)
+            named = getattr(torch, held)
+            return torch.float64 if self._exact and named in FLOATS else named
 
         args = [value(saved) for saved in self.about["args"]]
         kwargs = {name: value(saved) for name, saved in self.about["kwargs"].items()}
@@ -213,7 +227,22 @@ def repeated(call, wanted, seconds):
     }
 
 
+def exact(folders):
+    """Print the distance of each saved call from its result in float64, or why there is none."""
+    found = []
+    for folder in folders:
+        try:
+            with torch.no_grad():
+                found.append(SavedCall(folder, exact=True).distance())
+        except Exception as error:
+            found.append(f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+    sys.stdout.write("\n" + json.dumps(found) + "\n")
+
+
 def main():
+    if sys.argv[1] == "--exact":
+        exact(sys.argv[2:])
+        return
     folder, wanted, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     try:
         call = SavedCall(folder)

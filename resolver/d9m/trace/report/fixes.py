@@ -29,7 +29,7 @@ _ORIGINS: Mapping[OriginKind, str] = {
 _INSTEAD: Mapping[OriginKind, str] = {
     "clock": "use a fixed value, or a number of steps, in place of {calls}",
     "pid": "use a fixed value in place of {calls}",
-    "entropy": "pass a fixed seed to {calls}",
+    "entropy": "take the numbers from a fixed seed, not from {calls}",
     "addresses": "use a list or sorted(), not a set of objects or id(): addresses differ",
 }
 _EDITS: Mapping[CauseKind, str] = {

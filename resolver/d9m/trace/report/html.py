@@ -5,13 +5,21 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 from html import escape
+from pathlib import Path
 
 import msgspec
 
 from d9m.render.phrases import plural
-from d9m.trace.findings import Cause, Descendant
+from d9m.trace.findings import Cause, Descendant, Findings
+from d9m.trace.inject._d9m_recorder.core import private
 from d9m.trace.report import sentences, text, verdict
 from d9m.trace.report.text import FindingsView
+
+NEAR = 8
+"""Steps that are shown at each end, and on each side of the first difference."""
+AROUND = 3
+"""Lines that are shown on each side of a cause's."""
+NEWLINE = "\n"
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8888; }
@@ -32,6 +40,14 @@ dt { font-weight: 600; } dd { margin: 0; overflow-wrap: anywhere; }
 ul.tree, ul.tree ul { list-style: none; margin: 0; padding-left: 1.1rem; }
 ul.tree { border-left: 1px solid var(--line); } .aside { opacity: .75; }
 summary { cursor: pointer; padding: .15rem 0; }
+ol.steps { display: flex; flex-wrap: wrap; gap: .25rem; list-style: none; padding: 0; }
+ol.steps li { border: 1px solid var(--line); border-radius: .2rem; border-top: .3rem solid;
+  min-width: 2rem; padding: 0 .4rem; text-align: center; font-variant-numeric: tabular-nums; }
+li.equal { border-top-color: var(--good) !important; }
+li.after { border-top-color: var(--doubt) !important; }
+li.first { background: var(--bad); border-color: var(--bad) !important; color: Canvas; }
+mark { background: none; color: var(--bad); font-weight: 600; }
+td, th { padding: .1rem 1rem .1rem 0; text-align: left; }
 """
 
 
@@ -42,6 +58,7 @@ def render(view: FindingsView) -> str:
         f'<h1 class="{verdict.style(found)}">{headline}</h1>',
         f'<p class="aside">{escape(" · ".join(text.machine(view)))}</p>',
     ]
+    parts += step_row(found)
     for number, cause in enumerate(found.causes, 1):
         parts += _cause(view, number, cause)
     for head, ops in text.closer(found):
@@ -65,6 +82,72 @@ def render(view: FindingsView) -> str:
     )
 
 
+def step_row(found: Findings) -> Iterator[str]:
+    """Yield a row of the steps that were compared; of many, those at the ends and near the first
+    difference.
+    """
+    stage = next((stage for stage in found.stages if stage.steps is not None), None)
+    steps = found.steps if stage is None else stage.steps
+    first = found.first.step if found.first is not None else None
+    if steps is None or (first is None and not found.same):
+        return
+    numbers = {
+        *range(steps.first, steps.last + 1, steps.every),
+        *([] if first is None else [first]),
+    }
+    shown = sorted(numbers)
+    center = shown.index(first) if first is not None else 0
+    near = range(center - NEAR, center + NEAR + 1)
+    cells: list[str] = []
+    for place, step in enumerate(shown):
+        if place in near or place < NEAR or place >= len(shown) - NEAR:
+            kind = "equal" if first is None or step < first else "after"
+            kind, title = (
+                ("first", "the first difference") if step == first else (kind, _KINDS[kind])
+            )
+            cells.append(f'<li class="{kind}" title="{title}">{step}</li>')
+        elif cells[-1] != _GAP:
+            cells.append(_GAP)
+    what = "all are equal" if first is None else f"the first difference is in step {first}"
+    yield f'<ol class="steps" aria-label="Steps: {what}">{"".join(cells)}</ol>'
+
+
+_KINDS = {"equal": "equal", "after": "after the first difference"}
+_GAP = "<li>…</li>"
+
+
+def _excerpt(view: FindingsView, cause: Cause) -> Iterator[str]:
+    """Yield the program's lines round a cause, if the hunt runs where they are."""
+    for place in [cause.source, *cause.callers] if view.findings.stages else []:
+        try:
+            lines = Path(place.file).read_text(encoding="utf-8").splitlines() if place else []
+        except (OSError, UnicodeDecodeError):
+            continue
+        if place is None or place.line > len(lines):
+            continue
+        begin = max(place.line - 1 - AROUND, 0)
+        shown = [
+            f"{number:>5}  {escape(private.masked_text(line))}"
+            for number, line in enumerate(lines[begin : place.line + AROUND], begin + 1)
+        ]
+        shown[place.line - 1 - begin] = f"<mark>{shown[place.line - 1 - begin]}</mark>"
+        yield f"<pre>{NEWLINE.join(shown)}</pre>"
+        return
+
+
+def _sizes(cause: Cause) -> Iterator[str]:
+    """Yield how large the difference is: both values, or what calls of the op alone gave."""
+    if cause.a is not None or cause.b is not None:
+        values = (escape(value or "not set") for value in (cause.a, cause.b))
+        rows = [f"<tr><th>run {run}</th><td>{value}</td></tr>" for run, value in zip("AB", values)]
+        yield f"<table>{''.join(rows)}</table>"
+    replay = cause.replay
+    if replay is not None and replay.changed:
+        meter = f'<meter value="{replay.changed:.4f}"></meter>'
+        ulp = "" if replay.max_ulp is None else f", up to {replay.max_ulp} ulp"
+        yield f"<p>{meter} {text.share(replay.changed)} of the elements differ{ulp}</p>"
+
+
 def _harmless(view: FindingsView) -> Iterator[str]:
     for cause in view.findings.harmless:
         where = sentences.place(cause)
@@ -73,7 +156,8 @@ def _harmless(view: FindingsView) -> Iterator[str]:
 
 
 def _cause(view: FindingsView, number: int, cause: Cause) -> Iterator[str]:
-    yield f"<h2>{number}. {escape(sentences.sentence(view.findings, cause))}</h2>"
+    if len(view.findings.causes) > 1:
+        yield f"<h2>{number}. {escape(sentences.sentence(view.findings, cause))}</h2>"
     yield from _block(view, cause)
 
 
@@ -82,6 +166,8 @@ def _block(view: FindingsView, cause: Cause) -> Iterator[str]:
     for name, said in text.facts(view, cause):
         yield f"<dt>{escape(name)}</dt><dd>{escape(said)}</dd>"
     yield "</dl>"
+    yield from _sizes(cause)
+    yield from _excerpt(view, cause)
     fix = textwrap.dedent("\n".join(text.fix(view, cause))).strip()
     if fix:
         yield f"<pre>{escape(fix)}</pre>"
@@ -110,10 +196,11 @@ def _tree(cause: Cause) -> Iterator[str]:
             branch = branch.modules.setdefault(name, _Branch())
         branch.descendants.append(descendant)
     rest = cause.inherited - root.count
-    yield f"<h3>{sentences.later_ops(cause.inherited)} because of it</h3>"
-    yield f'<ul class="tree">\n{_inside(root)}</ul>'
+    summary = f"<summary>{sentences.later_ops(cause.inherited)} because of it</summary>"
+    yield f'<details>{summary}\n<ul class="tree">\n{_inside(root)}</ul>'
     if rest > 0:
         yield f'<p class="aside">{sentences.later_ops(rest)} in other places or on other ranks.</p>'
+    yield "</details>"
 
 
 def _inside(branch: _Branch) -> str:

@@ -12,7 +12,6 @@ from d9m.trace.findings import (
     CauseKind,
     Findings,
     ForkPlace,
-    Reach,
     RecordedRun,
 )
 from d9m.trace.settings_differ import is_rate
@@ -80,7 +79,7 @@ def sentence(found: Findings, cause: Cause) -> str:
         case "state":
             return _state(found, cause)
         case "seed" if cause.origin is not None and cause.origin.kinds == ["torch"]:
-            text = "{op} draws random numbers, and nothing seeded the generator."
+            text = "{op} draws random numbers, and nothing had seeded the generator."
         case "seed" if cause.a == cause.b:
             text = "{op} draws random numbers, and no seed is set."
         case "generator" if cause.op is None:
@@ -206,7 +205,8 @@ def place(cause: Cause) -> str:
 
 def call(cause: Cause) -> str:
     """Return the op with its arguments, and when it ran."""
-    arguments = ", ".join(f"{name}={value}" for name, value in cause.arguments.items())
+    given = {} if cause.kind in ("seed", "generator") else cause.arguments
+    arguments = ", ".join(f"{name}={value}" for name, value in given.items())
     overload = f".{cause.overload}" if cause.overload else ""
     phase = PHASES.get(cause.phase or "", "")
     when = f" · {phase}" if phase else ""
@@ -235,12 +235,13 @@ def later_ops(count: int) -> str:
     return "1 later op differs" if count == 1 else f"{count} later ops differ"
 
 
-def reaches(reach: Reach) -> str:
-    """Return ``the gradients and the parameters in step 0``."""
+def reaches(cause: Cause) -> str:
+    """Return ``the gradients and the parameters in step 0; 3 later ops differ``."""
     by_step: dict[int, list[str]] = {}
-    for what, step in reach.steps().items():
+    for what, step in cause.reaches.steps().items():
         by_step.setdefault(step, []).append(REACHED[what])
-    return "; ".join(f"{join(names)} in step {step}" for step, names in sorted(by_step.items()))
+    said = [f"{join(names)} in step {step}" for step, names in sorted(by_step.items())]
+    return "; ".join([*said, *([later_ops(cause.inherited)] if cause.inherited else [])])
 
 
 def follows(cause: Cause) -> str:
@@ -262,7 +263,17 @@ def more_to_see(found: Findings) -> str | None:
     state = next((cause for cause in found.causes if cause.kind == "state"), None)
     if state is None or found.runs[0].level == "op":
         return None
-    return f"d9m trace --level op --steps {state.step}:{state.step} -o RUN -- COMMAND"
+    steps = between(found, state.step)
+    level = "--level op " if steps is None else ""
+    return f"d9m trace {level}--steps {steps or f'{state.step}:{state.step}'} -o RUN -- COMMAND"
+
+
+def between(found: Findings, step: int) -> str | None:
+    """Return ``101:200``, of which only the last step was recorded; None: each step was."""
+    steps = found.steps
+    if steps is None or steps.every == 1 or step <= steps.first:
+        return None
+    return f"{step - steps.every + 1}:{step}"
 
 
 def count(steps: int) -> str:

@@ -139,18 +139,16 @@ def facts(view: FindingsView, cause: Cause) -> Iterator[tuple[str, str]]:
         yield "rank", sentences.where(cause)
     if cause.replay is not None:
         yield "alone", alone(cause)
-    if cause.reaches.steps():
-        yield "reaches", sentences.reaches(cause.reaches)
-    if cause.inherited:
-        yield "then", f"{sentences.later_ops(cause.inherited)} because of it"
+    if cause.reaches.steps() or cause.inherited:
+        yield "reaches", sentences.reaches(cause)
     doubtful = not cause.certain and cause not in view.findings.candidates
     doubtful = doubtful and not (cause.kind == "compiled" and cause.hints)
-    if doubtful and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
-        yield "but", _doubt(view.findings, cause)
     if sentences.follows(cause):
-        yield "perhaps", sentences.follows(cause)
+        yield "but", f"it may be {sentences.follows(cause)}"
+    elif doubtful and cause.kind in ("op", "compiled", "outside-value", "outside-write"):
+        yield "but", _doubt(view.findings, cause)
     for hint in cause.hints:
-        yield "hint", hint
+        yield "but", hint
     known = view.kb.sources
     for name in cause.advice.sources if cause.advice else []:
         if name in known:
@@ -367,7 +365,12 @@ def notes(found: Findings) -> list[str]:
 def _next(page: Page, view: FindingsView) -> None:
     more = sentences.more_to_see(view.findings)
     if more is not None and not view.findings.stages:
-        page.line("To see which op it is, record that step of both runs at --level op, or hunt:")
+        first = view.findings.first
+        skipped = first is not None and sentences.between(view.findings, first.step)
+        what = "To find the step, record these of both runs, or hunt:"
+        if not skipped:
+            what = "To see which op it is, record that step of both runs at --level op, or hunt:"
+        page.line(what)
         page.line(f"  {more}")
         if _hunt_again(view):
             page.line(f"  {_hunt_again(view)}")
@@ -383,10 +386,8 @@ def _next(page: Page, view: FindingsView) -> None:
         page.gap()
     bound = view.findings.bound
     if bound is not None:
-        page.paragraph(
-            f"No difference in {bound.runs} runs. One that shows in fewer than {bound.pair:.0%} of "
-            "pairs of runs may be missed. To compare more runs:"
-        )
+        rare = "not in every run" if bound.runs == 2 else f"in less than {bound.pair:.0%} of pairs"
+        page.paragraph(f"A difference that shows {rare} may be missed. To compare more runs:")
         page.line(f"  {_hunt(view, f'--runs {bound.runs * 4}')}")
         page.gap()
 
@@ -396,9 +397,9 @@ def extent(found: Findings) -> str:
     counts = found.compared
     recorded = sum(stage.runs for stage in found.stages)
     runs = f"{recorded} runs recorded · " if recorded else ""
-    parts = [f"{phrases.plural(counts.records, 'record')} compared, {counts.equal} equal"]
-    if counts.absorbed:
-        parts.append(f"{counts.absorbed} got other inputs and gave equal results")
+    parts = [f"{phrases.plural(counts.records, 'record')} compared"]
+    if found.causes:
+        parts.append(f"{counts.equal} equal")
     if found.bound is not None or (found.stages and not found.causes):  # a hunt removes them
         return runs + ", ".join(parts)
     return f"{runs}{', '.join(parts)} · {found.runs[0].path} and {found.runs[1].path}"

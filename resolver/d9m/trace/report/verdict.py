@@ -9,22 +9,24 @@ from d9m.render.page import Style
 from d9m.render.phrases import join
 from d9m.trace.findings import Findings, Gap, exit_code
 from d9m.trace.report import fixes
-from d9m.trace.report.sentences import REACHED, count, ending_run, failure, sentence
+from d9m.trace.report.sentences import REACHED, between, count, ending_run, failure, sentence
 
 
 def sentences(found: Findings) -> str:
     """Return the answer in a few lines; it never contradicts the exit code."""
     reasons = " ".join(gaps_in_verdict(found))
     if found.causes:
-        since = found.first.step if found.first is not None else 0
-        said = f"The runs differ from step {since} on, for {len(found.causes)} reasons."
+        first = found.first.step if found.first is not None else 0
+        steps_between = (between(found, first) or "").replace(":", " and ")
+        since = f"a step between {steps_between}" if steps_between else f"step {first}"
+        said = f"The runs differ from {since} on, for {len(found.causes)} reasons."
         if all(cause.kind == "error" for cause in found.causes) and all(
             run.failed for run in found.runs
         ):
             said = " ".join(sentence(found, cause) for cause in found.causes)
         elif len(found.causes) == 1:
-            said = f"The runs differ from step {since} on. {sentence(found, found.causes[0])}"
-        return f"{said} {reasons}".rstrip()
+            said = f"The runs differ from {since} on. {sentence(found, found.causes[0])}"
+        return " ".join(filter(None, [said, ranks(found), reasons]))
     extent = f"{steps(found)} of {processes(found)}"
     if found.fixes:
         reasons = f"{fixes.summary(found)} {reasons}".rstrip()
@@ -39,6 +41,18 @@ def sentences(found: Findings) -> str:
     seen = join([REACHED[what] for what in found.learned])
     verb = "is" if len(found.learned) == 1 and found.learned != ["outputs"] else "are"
     return f"{seen[0].upper()}{seen[1:]} {verb} bitwise identical in {extent}."
+
+
+def ranks(found: Findings) -> str:
+    """Return how many of several processes differ, and which began."""
+    total = max(len(run.processes) for run in found.runs)
+    if total == 1 or not found.differs or found.first is None:
+        return ""
+    cause = found.causes[found.first.cause]
+    alike = 1 + len(cause.also)
+    began = f"{cause.process} first" if alike == 1 else f"{alike} of them first"
+    began = "alike" if alike == len(found.differs) > 1 else began
+    return f"{len(found.differs)} of {total} processes differ, {began}."
 
 
 _ALWAYS_NAMED = ("error", "recorder", "unseen", "unrecorded", "interrupted")
@@ -137,7 +151,8 @@ def steps(found: Findings) -> str:
     if compared is not None and compared.limited:
         if compared.first == compared.last:
             return f"step {compared.first}"
-        return f"steps {compared.first} to {compared.last}"
+        which = "steps" if compared.every == 1 else f"one step in {compared.every} of"
+        return f"{which} {compared.first} to {compared.last}"
     return count(min(run.steps for run in found.runs))
 
 

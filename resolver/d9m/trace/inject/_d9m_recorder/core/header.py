@@ -114,6 +114,7 @@ def header(session, number: int) -> dict:
         "inputs": settings.inputs,
         "digest": session.digester.name,
         "steps": [settings.first, settings.last],
+        "every": settings.every,
         "modules": settings.modules,
         "compiled": settings.compiled,
         "rank": rank(),
@@ -133,6 +134,8 @@ def header(session, number: int) -> dict:
         "deterministic": {},
         "generators": {},
     }
+    if settings.samples:
+        found["samples"] = True
     found["generators"].update(session.used_generators())
     for framework in session.frameworks:
         about, _done = session.guarded("a framework's header", framework.about)

@@ -15,6 +15,7 @@ class Settings:
     first: int = 0
     last: int | None = None
     stop: int | None = None
+    every: int = 1
     inputs: str = "cached"
     step_by: str = "auto"
     compiled: str = "as-is"
@@ -27,6 +28,8 @@ class Settings:
     varying: bool = False
     env: dict = {}  # noqa: RUF012  Python 3.8 has no better way
     held: tuple = ()
+    samples: bool = False
+    keep: str = ""
 
     def __init__(self, folder: str, **given) -> None:
         self.folder = folder
@@ -37,7 +40,8 @@ class Settings:
 
     def holds(self, step: int) -> bool:
         """Whether this step is to be recorded."""
-        return self.first <= step and (self.last is None or step <= self.last)
+        wanted = self.first <= step and (self.last is None or step <= self.last)
+        return wanted and (step - self.first) % self.every == 0
 
     def make(self, **modules) -> None:
         """Run the advised statements about one framework, which `modules` has by the names that

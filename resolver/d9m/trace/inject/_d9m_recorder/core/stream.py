@@ -15,8 +15,8 @@ APPENDED = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | getattr(os, "O_B
 """Binary: Windows would write its own ends of lines."""
 
 
-def compact(value) -> str:
-    return json.dumps(value, separators=(",", ":"))
+compact = json.JSONEncoder(separators=(",", ":")).encode
+"""The text of a value. json.dumps makes an encoder for each call."""
 
 
 class Stream:

@@ -21,16 +21,19 @@ CALLS = {
                        "monotonic_ns", "process_time", "process_time_ns")},
     "os": {"pid": ("getpid", "getppid"), "entropy": ("urandom",)},
     "uuid": {"entropy": ("uuid1", "uuid4")},
-    "secrets": {"entropy": ("randbits", "randbelow", "choice", "token_bytes", "token_hex")},
     "torch": {"entropy": ("seed",), "seed": ("manual_seed",)},
-    "random": {"entropy": ("SystemRandom",), "seed": ("seed",)},
-    "numpy.random": {"entropy": ("SeedSequence", "default_rng"), "seed": ("seed",)},
+    "random": {"entropy": ("_urandom",), "seed": ("seed",)},
+    "numpy.random": {"entropy": ("default_rng",), "seed": ("seed",)},
 }  # fmt: skip
-"""Module -> what its functions return, or what they seed."""
+"""Module -> what its functions return, or what they seed. `random._urandom` is what SystemRandom,
+`secrets` and all generators of NumPy take their entropy from.
+"""
 GENERATORS = {"random": ("random", "_inst"), "numpy.random": ("numpy.random.mtrand", "_rand")}
 """Module -> where its generator is, of which some of its functions are methods."""
-UNSEEDED = ("default_rng", "SeedSequence")
+UNSEEDED = ("default_rng",)
 """Functions that take a seed: with one, they return the same in each run."""
+OF_ENTROPY = ("random", "secrets")
+"""Modules whose calls for entropy are their caller's."""
 MOST = 200
 """Calls that are noted of each place."""
 
@@ -44,6 +47,8 @@ class Varying:
         self._folder = os.getcwd() + os.sep
         self._counts: dict = {}
         self._ticks = 0
+        self._is_inside = False
+        """Whether a call goes on that is noted when it returns, with what it calls."""
 
     def begin(self, watcher) -> None:
         for name in CALLS:
@@ -62,20 +67,26 @@ class Varying:
 
     def _wrap(self, module, name: str, kind: str) -> None:
         original = getattr(module, name)
-        called = f"{module.__name__}.{name}"
+        called = "os.urandom" if name == "_urandom" else f"{module.__name__}.{name}"
         if isinstance(original, type):
             return
 
         @functools.wraps(original)
         def call(*arguments, **named):
             frame = sys._getframe(1)
+            if kind == "entropy":
+                frame = _asking(frame)
             seeded = name in UNSEEDED and (named or arguments[:1] not in ((), (None,)))
-            if seeded or is_library(frame.f_code.co_filename):
+            if seeded or self._is_inside or is_library(frame.f_code.co_filename):
                 return original(*arguments, **named)
-            if kind in self._held:
-                found = self._hold(original, kind, arguments, named)
-            else:
-                found = original(*arguments, **named)
+            self._is_inside = True
+            try:
+                if kind in self._held:
+                    found = self._hold(original, kind, arguments, named)
+                else:
+                    found = original(*arguments, **named)
+            finally:
+                self._is_inside = False
             said = arguments[0] if kind == "seed" and arguments else found
             self._note(kind, called, said, frame)
             return found
@@ -91,15 +102,13 @@ class Varying:
         if kind == "clock":
             return 10**18 + self._ticks * 10**6 if name.endswith("_ns") else 1e9 + self._ticks / 1e3
         if name == "urandom":
-            return bytes(arguments[0])
+            return bytes((self._ticks + place) % 256 for place in range(arguments[0]))
         if name == "default_rng":
             return original(self._ticks)
         if name == "seed":
             sys.modules["torch"].manual_seed(self._ticks)
             return self._ticks
-        if name.startswith("uuid"):
-            return sys.modules["uuid"].UUID(int=self._ticks)
-        return original(*arguments, **named)
+        return sys.modules["uuid"].UUID(int=self._ticks)
 
     def _note(self, kind: str, called: str, value, frame) -> None:
         places = callers(frame, self._folder, 3)
@@ -110,3 +119,10 @@ class Varying:
             line = json.dumps([kind, called, shown, places]) + "\n"
             with open(self._path, "a", encoding="utf-8", opener=private.open_file) as file:
                 file.write(line)
+
+
+def _asking(frame):
+    """Return the frame that asks a module for entropy."""
+    while frame.f_back is not None and frame.f_globals.get("__name__") in OF_ENTROPY:
+        frame = frame.f_back
+    return frame

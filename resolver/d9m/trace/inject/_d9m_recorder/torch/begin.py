@@ -13,6 +13,7 @@ from .memory import Memories
 from .mode import Window, make_mode
 from .ops import Ops
 from .place import Places
+from .samples import SampledMemories
 from .steps import Steps
 from .tensors import Tensors, quiet
 
@@ -112,7 +113,8 @@ class OpLevel:
         self.torch = torch
         self.session = session
         self._steps = framework.steps
-        self.memories = Memories(torch, session, framework.tensors)
+        memories = SampledMemories if session.settings.samples else Memories
+        self.memories = memories(torch, session, framework.tensors)
         self.places = Places(torch, framework.steps)
         self.ops = Ops(torch, session, self.memories, self.places)
         self.mode = make_mode(torch, self.ops, framework.watcher)

@@ -241,7 +241,10 @@ class Memories:
 
 
 def _version(tensor) -> int:
-    return 0 if tensor.is_inference() else tensor._version
+    try:
+        return tensor._version
+    except RuntimeError:  # of inference
+        return 0
 
 
 def _view(tensor):

@@ -55,8 +55,8 @@ def make_mode(torch, ops, watcher):
 
     # Where a class is made, torch wraps the handler, and that imports the compiler: seconds, in a
     # program that may never use it. It is wrapped when the program itself imports the compiler.
-    def wrap(_module) -> None:
-        RecorderMode.__torch_dispatch__ = torch._disable_dynamo(dispatch, recursive=True)
+    def wrap(compiler) -> None:
+        RecorderMode.__torch_dispatch__ = compiler.disable(dispatch, recursive=True)
 
     if not had_compiler and hasattr(torch, "_disable_dynamo"):
         RecorderMode.__torch_dispatch__ = dispatch

@@ -9,7 +9,7 @@ from ..core.stream import compact
 from . import settings
 from .plan import Plan, plan
 from .tensors import silent
-from .zoom import Zoom
+from .zoom import Keep, Zoom
 
 FAULTY_OPS = 20
 """Ops whose recording may fail before none is recorded any more."""
@@ -43,6 +43,7 @@ class Ops:
         self._silent = silent(torch)
         self._strided = torch.strided
         self._zoom = Zoom(torch, session) if session.settings.zoom else None
+        self._keep = Keep(torch, session) if session.settings.keep else None
         self._modules = session.settings.modules
         self._capturing = None
         if torch.version.cuda or getattr(torch.version, "hip", None):
@@ -107,7 +108,7 @@ class Ops:
         if self._modules and not _is_within(place, self._modules):
             return None
         kind, read, shape = self._tensor, self._memories.read, self._shape
-        inputs, shapes, overwritten, written, texts = [], [], [], [], []
+        inputs, shapes, overwritten, written, texts, left = [], [], [], [], [], []
         device = None
         for name, tensors, is_read, is_written, value, default in _given(plan, args, kwargs):
             if not tensors or isinstance(value, NUMBERS):
@@ -126,6 +127,8 @@ class Ops:
                     overwritten.append(shape(tensor))
                 if is_written:
                     written.append(tensor)
+                elif not is_read:
+                    left.append(tensor)
         device = device or kwargs.get("device") or "cpu"
         if self._is_capturing(device):
             self.session.unseen("cuda-graph")
@@ -134,10 +137,11 @@ class Ops:
         site = self._site(plan, (*shapes, *overwritten), device, place, frame)
         if self._zoom is not None:
             self._zoom.called(site, plan.random, args, kwargs, device)
-        group = None
+        if self._keep is not None:
+            self._keep.before(plan, place, args, kwargs)
         if plan.collective:
-            group = _group(self._torch, plan, args, kwargs)
-        return site, ", ".join(texts), inputs, generator, written, group
+            left = _group(self._torch, plan, args, kwargs)
+        return site, ", ".join(texts), inputs, generator, written, left
 
     def _shape(self, tensor):
         if tensor.is_nested:
@@ -188,19 +192,21 @@ class Ops:
     # After.
 
     def _after(self, plan: Plan, about, found) -> None:
-        site, arguments, inputs, generator, written, _group = about
+        site, arguments, inputs, generator, written, left = about
         memories = self._memories
         if self._updating is None:
             memories.moves_on()
         returned = _tensors(found, self._tensor)
-        if written:
-            known = {id(tensor) for tensor in written}
+        if written or left:
+            known = {id(tensor) for tensor in (*written, *left)}
             returned = [tensor for tensor in returned if id(tensor) not in known]
         if plan.makes and not self._fills():
             outputs = [memories.blank(tensor) for tensor in returned]
         else:
             outputs = [memories.read(tensor, True) for tensor in returned]
         outputs += [memories.wrote(tensor) for tensor in written]
+        if self._keep is not None:
+            self._keep.after([*returned, *written])
         self.session.add(
             f'["o",{site},{quoted(self._cut(arguments))},{_listed(inputs)},{_listed(outputs)}'
             f"{generator}]\n"

@@ -33,6 +33,9 @@ FROM_PYTHON = "lift_fresh"
 WAITS = frozenset(["wait_tensor", "_wrap_tensor_autograd"])
 """Ops that take what a collective may still be writing, and compute nothing."""
 
+LENT = {"all_gather_copy_in": "all_gather_output"}
+"""Argument of an op that it writes in part and returns; the part is another of its results."""
+
 GROUPS = frozenset(["c10d", "_c10d_functional"])
 
 
@@ -83,6 +86,8 @@ def _use(found: Plan, argument, base: str, index: int):
     """Whether the argument is read, and whether it is written."""
     if found.collective:
         return _use_of_collective(argument.name, base)
+    if argument.name == LENT.get(base):
+        return False, False
     alias = argument.alias_info
     written = alias is not None and alias.is_write
     written = written or (base in UPDATING and argument.name in STATISTICS)

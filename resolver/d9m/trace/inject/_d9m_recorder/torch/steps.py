@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import json
 
 from .tensors import NONE
 
@@ -139,8 +138,8 @@ class Steps:
     def _write(self, letter: str, tensors: list) -> None:
         texts = [NONE if tensor is None else self.text(tensor) for tensor in tensors]
         every = self._tensors.joined([text[: self._width] for text in texts])
-        shown = texts if self.each else []
-        self._session.add(json.dumps([letter, every, shown], separators=(",", ":")) + "\n")
+        shown = '"' + '","'.join(texts) + '"' if self.each and texts else ""
+        self._session.add(f'["{letter}","{every}",[{shown}]]\n')
 
 
 def _parameters(optimizer) -> list:

@@ -75,12 +75,55 @@ class Zoom:
                 about.update(saved.described(args, kwargs, random, device))
         except UnsavedError as reason:
             about["reason"] = str(reason)
-        with open(os.path.join(folder, "call.json"), "wb", opener=private.open_file) as file:
-            file.write(seals.document(json.dumps(about)))
+        saved.write(about)
 
 
 def _place_of(call: dict):
     return call["op"], call["overload"], call["phase"], call["node"], call["module"]
+
+
+class Keep:
+    """Saves each call in a module, with its results, as long as they fit the recording's size."""
+
+    def __init__(self, torch, session) -> None:
+        self._torch = torch
+        self._session = session
+        self._module = f".{session.settings.keep}."
+        self._left = session.settings.max_size
+        self._count = 0
+        self._begun = None
+
+    def before(self, plan, place, args, kwargs) -> None:
+        self._begun = None
+        if self._module not in f".{place[2]}." or plan.random or self._left <= 0:
+            return
+        name = f"kept-{os.getpid()}-{self._count}"
+        self._count += 1
+        folder = os.path.join(self._session.settings.folder, "zoom", name)
+        private.make_folder(os.path.dirname(folder))
+        private.make_folder(folder)
+        saved = _Call(self._torch, folder)
+        about = {"op": plan.name, "overload": plan.overload}
+        about["env"] = header.environment(self._session.settings)
+        self._begun = name, saved, about
+        self._saved(about, lambda: saved.described(args, kwargs, False, None))
+
+    def after(self, outputs) -> None:
+        """The call returned or wrote `outputs`."""
+        if self._begun is None:
+            return
+        name, saved, about = self._begun
+        self._saved(about, lambda: {"outputs": saved.results(outputs)})
+        self._left -= saved.size
+        saved.write(about)
+        self._session.record("w", name)
+
+    def _saved(self, about: dict, act) -> None:
+        try:
+            with silent(self._torch)(), self._torch.no_grad():
+                about.update(act())
+        except UnsavedError as reason:
+            about["reason"] = str(reason)
 
 
 class _Call:
@@ -91,7 +134,7 @@ class _Call:
         self._folder = folder
         self._tensors: list = []
         self._known: dict = {}
-        self._size = 0
+        self.size = 0
         self._generator = None
 
     def described(self, args, kwargs, random, device) -> dict:
@@ -107,6 +150,16 @@ class _Call:
         found["threads"] = torch.get_num_threads()
         found["deterministic"] = settings.Switches(torch).now()
         return found
+
+    def results(self, outputs) -> list:
+        """Save what the call returned and wrote: it may be the memory of what it was given."""
+        self._known.clear()
+        return [self._tensor(output) for output in outputs]
+
+    def write(self, about: dict) -> None:
+        path = os.path.join(self._folder, "call.json")
+        with open(path, "wb", opener=private.open_file) as file:
+            file.write(seals.document(json.dumps(about)))
 
     def _state(self, device) -> str:
         generator = self._generator
@@ -151,8 +204,8 @@ class _Call:
             return self._known[key]
         extent = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
         extent = extent if tensor.numel() else 0
-        self._size += extent * tensor.element_size()
-        if self._size > MOST:
+        self.size += extent * tensor.element_size()
+        if self.size > MOST:
             raise UnsavedError(f"its inputs hold more than {MOST >> 20} MB")
         number = self._known[key] = len(self._tensors)
         flat = tensor.detach().as_strided((extent,), (1,)).cpu()
