@@ -240,10 +240,9 @@ ORDER: tuple[Kind, ...] = (
 """A person installs, sets the shell, then edits the program and its command line."""
 
 
-def place(step: Step) -> tuple[int, bool, bool]:
-    """The place of a setting in the order of a person's work; of arguments, seeds come first."""
-    is_late = step.kind == "code" and not step.any_value
-    return ORDER.index(step.kind), not step.before_import, is_late
+def place(step: Step) -> tuple[int, bool]:
+    """The place of a setting in the order of a person's work."""
+    return ORDER.index(step.kind), not step.before_import
 
 
 def total(steps: Iterable[Step]) -> Settings:

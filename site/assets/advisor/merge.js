@@ -34,8 +34,7 @@ export function merge(here, wanted) {
       else if (!group.every((each) => each.ofItself)) steps.push(step(here, group, values));
     }
   }
-  const place = (each) => 4 * ORDER.indexOf(each.kind) + (each.before_import ? 0 : 2)
-    + (each.kind === "code" && !each.any_value ? 1 : 0);
+  const place = (each) => 2 * ORDER.indexOf(each.kind) + (each.before_import ? 0 : 1);
   return { steps: steps.sort((one, other) => place(one) - place(other)), conflicts };
 }
 

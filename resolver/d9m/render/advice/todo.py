@@ -11,6 +11,7 @@ from d9m.render import phrases
 from d9m.render.advice.blocks import mode_choice, only
 from d9m.render.advice.program import imports, module, program_steps
 from d9m.render.advice.step import line
+from d9m.render.advice.verdict import seeds_first
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span, Style
 from d9m.render.words import EVIDENCE
@@ -62,7 +63,7 @@ def settings(page: Page, answer: Answer) -> None:
             members = program_steps(members)
         last: str | None = None
         place: str | None = None
-        for step in members:
+        for step in seeds_first(members) if group == "code" else members:
             comment = _comment(answer, step)
             shown = None if comment == last else comment
             if step.kind != "code" or step.where is None:

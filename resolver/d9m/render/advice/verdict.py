@@ -15,6 +15,7 @@ from d9m.model.advice import (
     SourceAnswer,
 )
 from d9m.model.records import Outcome, Scope, together
+from d9m.model.settings import Step
 from d9m.model.versions import key
 from d9m.render import phrases, words
 from d9m.render.advice import cases, remedy
@@ -118,7 +119,7 @@ def at_calls(answer: Answer) -> list[str]:
     ops = [op for op in answer.advice.ops if op.query != "*"]
     names = short_names(answer.kb, ops)
     found: list[str] = []
-    for step in answer.advice.steps:
+    for step in seeds_first(answer.advice.steps):
         argument = step.text or step.value or ""
         users = [
             names[op.query]
@@ -129,6 +130,11 @@ def at_calls(answer: Answer) -> list[str]:
             to = phrases.join(users) if len(users) <= MOST_NAMES else f"{len(users)} ops"
             found.append(f"Pass {argument} to {to}.")
     return found
+
+
+def seeds_first(steps: Sequence[Step]) -> list[Step]:
+    """Return arguments of calls in the order in which a reader wants them."""
+    return sorted(steps, key=lambda step: not step.any_value)
 
 
 def _is_seeded_by(answer: Answer, op: OpAnswer, setting: str) -> bool:
