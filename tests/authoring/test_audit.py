@@ -589,6 +589,7 @@ def test_a_drawing_operator_without_a_source_is_found(kb: Kb) -> None:
     drawing = msgspec.structs.replace(trace, seeded=["rand"])
     held = DispatchCatalogue("torch").with_trace(drawing)
     kb.write("evidence/dispatch-torch.json", held.encoded().decode())
+    kb.write("facts.yaml", RECORDS["facts.yaml"] + "layout: {title: L, values: [dense, sparse]}\n")
     assert kb.ids() == ["seed-without-source torch.histc 2.0.0.."]
     kb.write("sources/pytorch/random.yaml", RANDOM)
     assert kb.ids() == []
