@@ -8,6 +8,7 @@ from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS, OpAnswer
 from d9m.model.records import Outcome
+from d9m.resolve.op_lookup import OpItem
 
 
 def limited(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> OpAnswer:
@@ -27,6 +28,12 @@ def limited(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> Op
     ):
         return msgspec.structs.replace(answer, outcome="no-known-source")
     return answer
+
+
+def stands_for_package(kb: KnowledgeBase, item: OpItem) -> bool:
+    """Return whether an op brings along all records of its own package, as XGBoost's models do."""
+    entries = [(op.package, kb.ops.get(f"{op.package}:{op.name}")) for op in item.ops]
+    return any(entry is not None and package in entry.parts for package, entry in entries)
 
 
 def known_sources(

@@ -88,7 +88,7 @@ def resolve(
     ]
     ops = op_answers(kb, answered, chosen, scope)
     for place, (item, _sources) in enumerate(answered):
-        if item.ops and all(kb.packages[op.package].computes_alone for op in item.ops):
+        if package_verdict.stands_for_package(kb, item):
             ops[place] = package_verdict.limited(kb, environment, ops[place])
     counts: dict[str, dict[Outcome, int]] = {}
     if package_level:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from d9m.authoring.audit.operators import HARMLESS, find_item, sources_of_name
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
 from d9m.environment.environment import Environment, Setup, describe
-from d9m.model.dispatch_facts import SeedRuns
 from d9m.model.records import Outcome
 from d9m.resolve.resolver import resolve
 
