@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from d9m.authoring.audit.operators import HARMLESS, find_item, sources_of_name
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
@@ -28,7 +28,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
 
 
 def _differing(
-    known: Known, environment: Environment, name: str, found: dict[str, str], drawn: bool
+    known: Known, environment: Environment, name: str, found: Mapping[str, str], drawn: bool
 ) -> Iterator[tuple[str, str, str]]:
     said = _answer(known, environment, f"{name}:forward")
     if said is None:
