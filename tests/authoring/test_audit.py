@@ -17,7 +17,7 @@ from d9m.authoring.audit.texts import carries
 from d9m.errors import DataError
 from d9m.kb import yaml_files
 from d9m.model.compiled_facts import CompiledCatalogue, Lowering
-from d9m.model.dispatch_facts import DispatchCatalogue, DispatchTrace
+from d9m.model.dispatch_facts import CpuRuns, DispatchCatalogue, DispatchTrace, SeedRuns
 from d9m.model.kernel_facts import KernelTable, KernelUse
 from d9m.model.wheel_facts import (
     ListedOp,
@@ -575,3 +575,57 @@ def test_the_knowledge_base_itself_agrees_with_every_wheel() -> None:
     found = audit(Path(__file__).parents[2] / "kb")
     assert [each.id for each in found.differences] == []
     assert len(found.compared) >= 60
+
+
+RANDOM = (
+    "title: Random\nsummary: Text.\nmechanism: unseeded-random\nops: [torch.histc]\n"
+    f"{EVIDENCE}\ntimeline:\n  torch:\n"
+    '    - {from: "1.8", by: [UDA], verified_through: "2.0"}\n'
+)
+
+
+def test_a_drawing_operator_without_a_source_is_found(kb: Kb) -> None:
+    trace = DispatchTrace("torch", "2.0.0", {"torch.histc": {"forward": {"rand": ""}}}, {}, [])
+    drawing = msgspec.structs.replace(trace, seeded=["rand"])
+    held = DispatchCatalogue("torch").with_trace(drawing)
+    kb.write("evidence/dispatch-torch.json", held.encoded().decode())
+    kb.write("facts.yaml", RECORDS["facts.yaml"] + "layout: {title: L, values: [dense, sparse]}\n")
+    assert kb.ids() == ["seed-without-source torch.histc 2.0.0.."]
+    kb.write("sources/pytorch/random.yaml", RANDOM)
+    assert kb.ids() == []
+
+
+def test_a_result_of_a_run_on_a_cpu_of_which_the_answer_is_silent_is_found(kb: Kb) -> None:
+    op = "torch.nn.functional.gelu"
+    runs = CpuRuns("torch", "2.0.0", {op: {"batch": (1, 2)}}, {op: {"float32": (1, 9)}})
+    kb.write(
+        "facts.yaml",
+        RECORDS["facts.yaml"] + "dtype: {title: T, argument: 'true', values: [float32]}\n",
+    )
+    kb.write("evidence/cpu/torch-2.0.0.json", runs.encoded().decode())
+    assert kb.ids() == [
+        f"cpu-without-source {op}:batch",
+        f"cpu-without-source {op}[dtype=float32]",
+    ]
+    equal = CpuRuns("torch", "2.0.0", {op: {"batch": (0, 2)}}, {op: {"float32": (0, 9)}})
+    kb.write("evidence/cpu/torch-2.0.0.json", equal.encoded().decode())
+    assert kb.ids() == []
+
+
+def test_an_op_of_an_error_that_no_source_judges_is_found(kb: Kb) -> None:
+    error = RECORDS["errors/pytorch/histc.yaml"]
+    kb.write("errors/pytorch/histc.yaml", f"kind: error\nops: [torch.index_add]\n{error}")
+    assert kb.ids() == [
+        "error-without-source errors/pytorch/histc:torch.index_add 1.8.0..2.0.0",
+    ]
+
+
+def test_an_answer_that_runs_under_seeds_disagree_with_is_found(kb: Kb) -> None:
+    silent = SeedRuns("torch", "2.0.0", {"torch.index_add": {"plain": "differs", "all": "equal"}})
+    kb.write("evidence/seeds/torch-2.0.0.json", silent.encoded().decode())
+    assert kb.ids() == ["seed-without-source torch.index_add"]
+    kb.write("sources/pytorch/random.yaml", RANDOM.replace("torch.histc", "torch.index_add"))
+    assert kb.ids() == []
+    deaf = SeedRuns("torch", "2.0.0", {"torch.index_add": {"plain": "differs", "all": "differs"}})
+    kb.write("evidence/seeds/torch-2.0.0.json", deaf.encoded().decode())
+    assert kb.ids() == ["seed-disagrees torch.index_add:global"]

@@ -63,3 +63,16 @@ def test_the_seed_of_a_library_is_in_its_advice(name: str, version: str, stateme
 
 def test_llama_cpp_needs_a_seed_beside_the_prompt_cache() -> None:
     assert set(asked("llama-cpp").settings.flags) == {"--no-cache-prompt", "--seed 0"}
+
+
+@pytest.mark.parametrize("op", ["XGBRanker", "XGBClassifier", "xgboost.train"])
+def test_a_model_of_a_library_is_no_more_than_its_package(op: str) -> None:
+    assert d9m.advise(kb=KB, xgboost="3.2", ops=[op]).ops[0].outcome == "no-known-source"
+
+
+@pytest.mark.parametrize(
+    "op", ["nn.DataParallel", "torch.lobpcg", "torch.vmap", "nn.attention.varlen.varlen_attn"]
+)
+def test_a_name_that_no_catalogue_holds_may_exist(op: str) -> None:
+    with pytest.raises(d9m.UsageError, match=r"leaves .* out"):
+        d9m.advise(kb=KB, torch="2.13", ops=[op])

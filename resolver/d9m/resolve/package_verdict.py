@@ -8,6 +8,7 @@ from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import REPEATS, OpAnswer
 from d9m.model.records import Outcome
+from d9m.resolve.op_lookup import OpItem
 
 
 def limited(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> OpAnswer:
@@ -22,17 +23,17 @@ def limited(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> Op
         titles = ", ".join(kb.packages[home].title for home in unseeded)
         note = f"how to seed the random numbers of {titles}"
         return msgspec.structs.replace(answer, outcome="unknown", note=note)
-    return reviewed(kb, environment, answer)
-
-
-def reviewed(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> OpAnswer:
-    """Return an answer that calls nothing deterministic whose package was not reviewed."""
-    homes = {kb.home(source.id) for source in answer.sources}
-    if answer.outcome != "deterministic" or all(
+    if answer.outcome == "deterministic" and not all(
         is_reviewed(kb, environment, home) for home in homes
     ):
-        return answer
-    return msgspec.structs.replace(answer, outcome="no-known-source")
+        return msgspec.structs.replace(answer, outcome="no-known-source")
+    return answer
+
+
+def stands_for_package(kb: KnowledgeBase, item: OpItem) -> bool:
+    """Return whether an op brings along all records of its own package, as XGBoost's models do."""
+    entries = [(op.package, kb.ops.get(f"{op.package}:{op.name}")) for op in item.ops]
+    return any(entry is not None and package in entry.parts for package, entry in entries)
 
 
 def known_sources(

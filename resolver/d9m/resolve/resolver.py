@@ -88,8 +88,8 @@ def resolve(
     ]
     ops = op_answers(kb, answered, chosen, scope)
     for place, (item, _sources) in enumerate(answered):
-        if item.ops and all(kb.packages[op.package].computes_alone for op in item.ops):
-            ops[place] = package_verdict.reviewed(kb, environment, ops[place])
+        if package_verdict.stands_for_package(kb, item):
+            ops[place] = package_verdict.limited(kb, environment, ops[place])
     counts: dict[str, dict[Outcome, int]] = {}
     if package_level:
         counts = package_verdict.known_sources(kb, environment, ops[-1])

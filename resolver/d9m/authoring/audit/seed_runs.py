@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from d9m.authoring.audit.operators import HARMLESS, find_item, sources_of_name
 from d9m.authoring.audit.shipped import AuditDifference, Known, Shipped
@@ -22,26 +22,24 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
         environment = describe(known.kb, Setup(((runs.package, runs.version),), device="cpu"))
         names = {**{name: name for name in runs.ops}, **runs.aliases}
         for name, run in names.items():
-            for code, subject, why in _differing(
-                known, environment, runs.package, name, runs.ops[run]
-            ):
+            drawn = any(any(sources_of_name(known, runs.package, each)) for each in (name, run))
+            for code, subject, why in _differing(known, environment, name, runs.ops[run], drawn):
                 yield AuditDifference(code, subject, "", f"{runs.package} {runs.version}: {why}")
 
 
 def _differing(
-    known: Known, environment: Environment, package: str, name: str, found: dict[str, str]
+    known: Known, environment: Environment, name: str, found: Mapping[str, str], drawn: bool
 ) -> Iterator[tuple[str, str, str]]:
     said = _answer(known, environment, f"{name}:forward")
     if said is None:
         return
     outcome, switched = said
-    silent = outcome in HARMLESS and not any(sources_of_name(known, package, name))
-    if found["plain"] == "differs" and silent:
+    if found["plain"] == "differs" and outcome in HARMLESS and not drawn:
         yield "seed-without-source", name, "two processes differ without a seed"
     seeded = found.get("switch" if switched else "all", "")
     if outcome == "solved" and seeded != "equal":
         yield "seed-disagrees", f"{name}:global", f"with the settings of the answer: {seeded}"
-    if outcome in ("unsolved", "raises") and found["all"] == "equal":
+    if outcome == "unsolved" and found["all"] == "equal":
         yield "seed-disagrees", f"{name}:global", f"equal with global seeds, and it says {outcome}"
     if (outcome == "raises") != (found.get("switch") == "raises"):
         yield "seed-disagrees", f"{name}:switch", f"{found.get('switch')}, and it says {outcome}"
