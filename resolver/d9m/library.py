@@ -8,7 +8,8 @@ cannot be asked, and `d9m.DataError` for a broken knowledge base.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
 
 import msgspec
 
@@ -63,9 +64,16 @@ def advise(
     >>> advice.environment.packages["megatron-core"]
     '0.8'
     """
-    kb = kb or open_knowledge_base()
     if isinstance(ops, str):
         ops = op_syntax.split(ops)
+    if ops is not None and not ops:
+        raise UsageError("ops is empty", tip="leave it out to ask about every op on record")
+    _must_be_strings("ops", ops or ())
+    if scope not in get_args(Scope):
+        raise UsageError(f"scope must be one of {', '.join(get_args(Scope))}, not {scope!r}")
+    if not isinstance(facts or {}, Mapping):
+        raise UsageError("facts must be a mapping", tip='facts={"compile": "true"}')
+    kb = kb or open_knowledge_base()
     given = tuple((facts or {}).items())
     setup = Setup(_named(packages), container, device, given, inference, gpu)
     if not packages and container is None and not files:
@@ -108,6 +116,7 @@ def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | Non
     """
     from d9m.browse import explain as recognition
 
+    _must_be_strings("text", [text])
     kb = kb or open_knowledge_base()
     setup = Setup(_named(packages)) if packages else None
     return recognition.explain(kb, text, setup)
@@ -122,15 +131,23 @@ def show(*names: str, kb: KnowledgeBase | None = None) -> Showing:
     """
     from d9m.browse import show as records
 
+    _must_be_strings("names", names)
     return records.show(kb or open_knowledge_base(), names)
 
 
 def _named(packages: Mapping[str, object]) -> tuple[tuple[str, str | None], ...]:
     named: list[tuple[str, str | None]] = []
     for name, version in packages.items():
-        if version is not None and not isinstance(version, str):  # 2.10 is 2.1 as a number
+        if version is not None and not isinstance(version, str):
             raise UsageError(
-                f"{name}={version!r}: a version is a text", tip=f'write {name}="{version}"'
+                f"{name}={version!r}: a version must be a string, since 2.10 is 2.1 as a number",
+                tip=f'{name}="…"',
             )
         named.append((name, version))
     return tuple(named)
+
+
+def _must_be_strings(what: str, values: Iterable[object]) -> None:
+    for value in values:
+        if not isinstance(value, str):
+            raise UsageError(f"{what}: {value!r} is not a string")

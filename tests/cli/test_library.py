@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_ops_may_be_a_text_as_on_the_command_line() -> None:
 
 @pytest.mark.parametrize("ask", [d9m.advise, functools.partial(d9m.explain, "cumsum")])
 def test_a_version_that_is_a_number_is_refused_with_its_text(ask: Callable[..., object]) -> None:
-    with pytest.raises(d9m.UsageError, match=r'write torch="2\.4"'):
+    with pytest.raises(d9m.UsageError, match=r"torch=2\.4: a version must be a string"):
         ask(torch=2.4, kb=knowledge_base())
 
 
@@ -105,3 +106,25 @@ def test_help_shows_the_functions() -> None:
     shown = pydoc.plain(pydoc.render_doc(d9m))
     for name in ("advise(", "explain(", "show(", "check", "scan"):
         assert name in shown
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"scope": "moon"}, "scope must be one of run, batch, hardware"),
+        ({"ops": []}, "ops is empty"),
+        ({"ops": [3]}, "ops: 3 is not a string"),
+        ({"facts": ["compile=true"]}, "facts must be a mapping"),
+        ({"torch": 2.10}, "since 2.10 is 2.1 as a number"),
+    ],
+)
+def test_what_cannot_be_asked_is_a_usage_error(given: dict[str, Any], what: str) -> None:
+    with pytest.raises(d9m.UsageError, match=what):
+        d9m.advise(**{"torch": "2.4", **given})
+
+
+def test_only_strings_are_explained_and_shown() -> None:
+    with pytest.raises(d9m.UsageError, match="text: None is not a string"):
+        d9m.explain(None)  # type: ignore[arg-type]
+    with pytest.raises(d9m.UsageError, match="names: None is not a string"):
+        d9m.show(None)  # type: ignore[arg-type]
