@@ -403,7 +403,7 @@ class Helper(Conditional, frozen=True, kw_only=True):
     when: When = {}
     """Releases that have it."""
     left_out: When | None = None
-    """Where a call without these arguments, or with None, does the same."""
+    """Where a call without its first argument, or with None, does the same."""
     sets: list[SettingChange]
     overwrites: list[str] = []
     """Names of settings that it replaces even where the user has set another value."""
