@@ -534,6 +534,8 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Device -> platform parts that the builds for it ship, in versions that are not listed."""
     devices: dict[str, str] = {}
     """Device -> the release that brought it, where older ones lack it."""
+    device: Literal["rocm", "cpu"] | None = None
+    """The device that a question about it means, where it says none; absent: an NVIDIA GPU."""
     distributions: list[str] = []
     """Names on PyPI by which an installed copy is found."""
     conda: list[str] = []
