@@ -71,7 +71,9 @@ def _catalogue(kb: KnowledgeBase, package: str) -> OpCatalogue:
     start = f"{package}:"
     entries: list[OpEntry] = [kb.ops[place] for place in kb.ops if place.startswith(start)]
     every = grid.answer(kb, package, newest, releases.DEVICE).ops
-    answers = [op for op in every if op.query != "*" and op.sources]
+    answers = [
+        op for op in every if op.query != "*" and op.sources and op.outcome != "no-known-source"
+    ]
     answered = {op.query for op in answers}
     own = [entry for entry in entries if entry.catalogued and entry.name not in answered]
     varying = {entry.name for entry in own if kb.sources_of(package, entry.name)}

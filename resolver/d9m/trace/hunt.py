@@ -274,7 +274,8 @@ class Hunt:
         if has_modules or not too_large:
             self._notes.append(
                 "The difference did not show again while ops were recorded one by one. It is rare "
-                "(--until-found, --runs), or a race between streams, threads or processes."
+                "(--until-found, --runs), a race between streams, threads or processes, or the "
+                "first run left files (a checkpoint, a cache) that the later runs read."
             )
         if modules_left and self._may_run(3):
             by_module = self._of_modules(step)

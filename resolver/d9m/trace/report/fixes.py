@@ -30,7 +30,10 @@ _INSTEAD: Mapping[OriginKind, str] = {
     "clock": "use a fixed value, or a number of steps, in place of {calls}",
     "pid": "use a fixed value in place of {calls}",
     "entropy": "take the numbers from a fixed seed, not from {calls}",
-    "addresses": "use a list or sorted(), not a set of objects or id(): addresses differ",
+    "addresses": (
+        "addresses differ: sort what comes from a set of objects or id(), and fill memory before "
+        "it is read (numpy.empty)"
+    ),
 }
 _EDITS: Mapping[CauseKind, str] = {
     "uninitialised": "write to this memory before it is read, for example with torch.zeros",
@@ -85,7 +88,8 @@ def settings(fix: CauseFix) -> Iterator[str]:
     for name, value in fix.env.items():
         yield f"{name}={value} in the environment, before Python starts"
     for statement in fix.python:
-        yield f"{statement} at the start of the program"
+        if not statement.startswith("import "):
+            yield f"{statement} at the start of the program"
 
 
 def proof(fix: CauseFix) -> str:
