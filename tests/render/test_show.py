@@ -98,3 +98,9 @@ def test_a_package_names_the_calls_that_make_settings() -> None:
     kb = knowledge_base()
     page = render(kb, show(kb, ["accelerate"])).plain()
     assert "accelerate.utils.set_seed(0, deterministic=True)" in page
+
+
+def test_a_call_with_two_arguments_says_which_may_be_left_out() -> None:
+    kb = knowledge_base()
+    page = render(kb, show(kb, ["lightning/seed-everything-workers"])).plain()
+    assert "Without the first argument, or None: the same with Lightning 2.2 or newer." in page

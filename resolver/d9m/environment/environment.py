@@ -161,10 +161,10 @@ def describe(kb: KnowledgeBase, setup: Setup) -> Environment:
     """
     image = find_image(kb, setup.container) if setup.container is not None else None
     held = packages.named(kb, setup.packages, image)
+    gpu = find_gpu(kb, setup.gpu) if setup.gpu is not None else None
+    device = _device(setup, image, gpu, {kb.packages[name].device for name in held})
     listed, ignored = packages.in_files(kb, setup.listed, held)
     held |= listed
-    gpu = find_gpu(kb, setup.gpu) if setup.gpu is not None else None
-    device = _device(setup, image, gpu)
     facts = _facts(kb, setup, gpu)
     if image is None or image.parts:
         held |= packages.from_builds(kb, held, device)
@@ -188,10 +188,14 @@ def device_named(text: str) -> str:
     return device
 
 
-def _device(setup: Setup, image: Image | None, gpu: tuple[str, GpuModel] | None) -> str:
+def _device(
+    setup: Setup, image: Image | None, gpu: tuple[str, GpuModel] | None, meant: set[str | None]
+) -> str:
+    """The device asked about. ROCm's parts mean it beside any package, the rest if all do."""
+    usual = "rocm" if "rocm" in meant else "cpu" if meant == {"cpu"} else "cuda"
     built_for = image.device if image else None
     if setup.device is None or (gpu is not None and setup.device.lower() == "gpu"):
-        return gpu[1].device if gpu else built_for or "cuda"
+        return gpu[1].device if gpu else built_for or usual
     device = device_named(setup.device)
     if gpu is not None and device not in (gpu[1].device, "cpu"):
         raise UsageError(

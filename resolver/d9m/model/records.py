@@ -403,7 +403,7 @@ class Helper(Conditional, frozen=True, kw_only=True):
     when: When = {}
     """Releases that have it."""
     left_out: When | None = None
-    """Where a call without these arguments, or with None, does the same."""
+    """Where a call without its first argument, or with None, does the same."""
     sets: list[SettingChange]
     overwrites: list[str] = []
     """Names of settings that it replaces even where the user has set another value."""
@@ -534,6 +534,8 @@ class Package(Record, frozen=True, kw_only=True, dict=True):
     """Device -> platform parts that the builds for it ship, in versions that are not listed."""
     devices: dict[str, str] = {}
     """Device -> the release that brought it, where older ones lack it."""
+    device: Literal["rocm", "cpu"] | None = None
+    """The device that a question about it means, where it says none; absent: an NVIDIA GPU."""
     distributions: list[str] = []
     """Names on PyPI by which an installed copy is found."""
     conda: list[str] = []

@@ -50,7 +50,9 @@ def _condition(kb: KnowledgeBase, value: Any) -> str:
 
 
 def _left_out(page: Page, kb: KnowledgeBase, value: Any) -> None:
-    page.paragraph(f"Without these arguments: the same {_condition(kb, value)}.", "", "  ")
+    page.paragraph(
+        f"Without the first argument, or None: the same {_condition(kb, value)}.", "", "  "
+    )
 
 
 def _warns(page: Page, kb: KnowledgeBase, value: Any) -> None:
