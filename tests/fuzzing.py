@@ -39,6 +39,7 @@ from d9m.cli import main as command
 from d9m.environment import package_files
 from d9m.environment.environment import Setup, describe
 from d9m.errors import D9mError, DataError, ExitCode
+from d9m.exit_codes import UNTESTABLE
 from d9m.kb import compiled, measured_costs, soundness, yaml_files
 from d9m.kb.kinds import BY_NAME
 from d9m.kb.store import KnowledgeBase
@@ -171,6 +172,7 @@ class Doors:
         self.wrote = 0
         self.commands = commands()
         del self.commands[("mcp",)]  # a server, which needs its event loop: tests/agents
+        del self.commands[("kb", "fresh")]  # asks an index: tests/authoring
         self.place = folder / "place"
         self.template = folder / "template"
         self._fill(self.template)
@@ -212,7 +214,8 @@ class Doors:
             ):
                 stack.enter_context(patch)
             code = command._run()
-        assert code in list(ExitCode), f"{words} ends with {code}"
+        skips = "--bisect" in words and code == UNTESTABLE
+        assert skips or code in list(ExitCode), f"{words} ends with {code}"
         said = err.getvalue()
         assert "Traceback" not in said, said
         assert said.replace("\n", "").replace("\t", "").isprintable(), f"unprintable: {said!r}"

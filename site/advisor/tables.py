@@ -130,6 +130,7 @@ class _Tables:
             "is_server": int(package.is_server),
             "is_seeded": int(is_seeded(self.kb, name)),
             "reviewed": package.reviewed.releases if package.reviewed else [],
+            "device": package.device,
             "devices": {device: self._older(name, to) for device, to in package.devices.items()},
         }
 

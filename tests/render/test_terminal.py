@@ -335,7 +335,7 @@ def test_on_a_cpu_the_number_of_threads_is_a_note() -> None:
 
 
 def test_a_nondeterministic_op_that_is_not_verified_has_its_upgrade() -> None:
-    text = said(["F.scaled_dot_product_attention"], torch="2.2")
+    text = said(["F.scaled_dot_product_attention[dtype=float16]"], torch="2.2")
     assert "upgrade to PyTorch 2.3 and set torch.use_deterministic_algorithms(True)" in text
 
 

@@ -48,7 +48,8 @@ def test_the_card_of_the_readme_is_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readme = Path(__file__).parents[2] / "README.md"
-    shown = readme.read_text(encoding="utf-8").split("```console\n")[1].split("```")[0]
+    shown = readme.read_text(encoding="utf-8").split("```console\ntrain.py ")[1].split("```")[0]
+    shown = f"train.py {shown}"
     case: dict[str, Any] = yaml.safe_load((FOLDER / "torchrun_slurm.yaml").read_text("utf-8"))
     write(tmp_path, case["files"])
     monkeypatch.chdir(tmp_path)

@@ -31,7 +31,7 @@ def limited(kb: KnowledgeBase, environment: Environment, answer: OpAnswer) -> Op
 
 
 def stands_for_package(kb: KnowledgeBase, item: OpItem) -> bool:
-    """Return whether an op brings along all records of its own package, as XGBoost's models do."""
+    """Return whether an op has all records of its package, as XGBoost's models have."""
     entries = [(op.package, kb.ops.get(f"{op.package}:{op.name}")) for op in item.ops]
     return any(entry is not None and package in entry.parts for package, entry in entries)
 

@@ -102,7 +102,7 @@ class MarkedTest:
     def _d9m(
         self, *words: str, program: Sequence[str] = (), out: str | None = None
     ) -> tuple[str, str, int]:
-        """What d9m writes into a file, what it says, and its exit code."""
+        """Return the file that a d9m command writes, its messages, and its exit code."""
         with tempfile.TemporaryDirectory(prefix="d9m-pytest-", ignore_cleanup_errors=True) as place:
             file = Path(place, "answer")
             done = subprocess.run(  # noqa: S603  d9m, and the test that runs
@@ -119,7 +119,7 @@ class MarkedTest:
         return answer, error.strip() or done.stdout[-2000:], done.returncode
 
     def _found(self, answer: str) -> str:
-        """What a hunt found, as text."""
+        """Return the findings of a hunt as text."""
         import msgspec
 
         from d9m.kb.locate import open_knowledge_base

@@ -26,7 +26,10 @@ export function resolve(here, items, scope = "run", addOns = []) {
   const chosen = choose(wanted, (labels) => !mergedFor(labels).conflicts.length);
   const whole = mergedFor(chosen);
   const own = { labels: chosen, wanted, demands: [...solutions.turned(here, chosen, wanted), ...always] };
-  const ops = judged.map(([item, group]) => opAnswer(here, item, group, chosen, scope));
+  const ops = judged.map(([item, group]) => {
+    const answer = opAnswer(here, item, group, chosen, scope);
+    return standsForPackage(item) ? limited(here, answer) : answer;
+  });
   if (opless.length) ops.push(limited(here, opAnswer(here, { text: "*", ops: [] }, opless, chosen, scope)));
   const unknowns = unknownsOf(here, ops);
   const outcomes = ops.length ? ops.map((op) => op.outcome) : [unknowns.length ? "unknown" : "no-known-source"];
@@ -57,6 +60,12 @@ export function resolve(here, items, scope = "run", addOns = []) {
 }
 
 // --- the entries of an answer
+
+// Whether an op brings along all records of its own package, as XGBoost's models do.
+function standsForPackage({ ops }) {
+  const own = ops.filter(({ name }) => name !== WHOLE).map(({ home }) => home);
+  return ops.some(({ name, home }) => name === WHOLE && own.includes(home));
+}
 
 // The entry of the packages, no better than what was read of them.
 function limited(here, answer) {

@@ -221,6 +221,7 @@ _FIELDS: dict[str, Field] = {
     "notes": _statements("Notes"),
     "ops": _sentence("Ops: {}"),
     "optional": _if_true("Not every program needs this."),
+    "costly": _if_true("It slows a program down severalfold."),
     "left_out": _left_out,
     "overwrites": _sentence("Overwrites your values of {}."),
     "question": _sentence("{}"),
