@@ -1,4 +1,4 @@
-"""Hooks that pytest calls. Nothing but the standard library is imported before a test asks for more."""
+"""Hooks that pytest calls. They import the standard library alone before a test asks for more."""
 
 from __future__ import annotations
 
