@@ -17,7 +17,7 @@ from d9m.kb.locate import open_knowledge_base
 from d9m.kb.store import KnowledgeBase
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
-from d9m.trace.findings import Findings, Gap, exit_code, with_gaps
+from d9m.trace.findings import Findings, Gap, GapKind, exit_code, with_gaps
 from d9m.trace.report import html, junit, markdown, text, verdict
 from d9m.trace.report.text import FindingsView
 from process import d9m
@@ -253,10 +253,17 @@ def test_a_failed_recorder_is_in_the_headline_beside_a_difference(tmp_path: Path
     assert "The recorder failed in run A" in verdict.sentences(answer)
 
 
-def test_an_interrupted_hunt_says_so_first(tmp_path: Path) -> None:
-    answer = with_gaps(found(tmp_path, steps(2), {}, {}), [Gap("interrupted")])
+@pytest.mark.parametrize(
+    ("why", "text"),
+    [
+        ("interrupted", "The hunt was interrupted."),
+        ("budget", "The time or the runs of this hunt are used up (--time, --runs)."),
+    ],
+)
+def test_a_hunt_that_was_cut_short_says_so_first(tmp_path: Path, why: GapKind, text: str) -> None:
+    answer = with_gaps(found(tmp_path, steps(2), {}, {}), [Gap(why)])
     assert exit_code(answer) == 3
-    assert verdict.sentences(answer).startswith("The hunt was interrupted.")
+    assert verdict.sentences(answer).startswith(text)
     assert_formats_agree(answer)
 
 

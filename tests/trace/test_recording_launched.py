@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from recorded import TESTS, Recorded, difference, launcher_python, record
+from recorded import TESTS, Recorded, difference, launcher_python, record, torch_python
 
 from d9m.trace import contents
 
@@ -95,3 +95,34 @@ def test_a_block_of_a_notebook_records_itself(tmp_path: Path) -> None:
         stream = contents.contents(place / "run").streams[0]
         assert (stream.steps, stream.ended) == (3, "exit")
     assert difference(*runs)["same"]
+
+
+POOLED = (
+    TRAINING
+    + """
+import multiprocessing, sys
+from concurrent.futures import ProcessPoolExecutor
+def job(_number):
+    train()
+    return 1
+fork = multiprocessing.get_context("fork")
+if sys.argv[1] == "pool":
+    with fork.Pool(2) as pool:
+        print(sum(pool.imap_unordered(job, range(4))))
+else:
+    with ProcessPoolExecutor(2, mp_context=fork) as executor:
+        print(sum(executor.map(job, range(4))))
+"""
+)
+
+
+@pytest.mark.parametrize("kind", ["pool", "executor"])
+def test_a_worker_of_a_pool_works_on_after_its_last_recorded_step(
+    tmp_path: Path, kind: str
+) -> None:
+    """A pool waits for ever for the task of a worker that is gone."""
+    (tmp_path / "train.py").write_text(POOLED)
+    found = record(
+        tmp_path, "--steps 1 --level op", torch_python(), str(tmp_path / "train.py"), kind
+    )
+    assert (found.code, found.stdout.strip()) == (0, "4"), found.stderr

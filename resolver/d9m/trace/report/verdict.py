@@ -118,6 +118,8 @@ def _reason(found: Findings, gap: Gap) -> tuple[str, str]:
         case "steps":
             by_default = f"after {gap.what} steps, the default: --steps all compares all of them"
             return f"Each run was ended {by_default}.", ""
+        case "budget":
+            return "The time or the runs of this hunt are used up (--time, --runs).", ""
         case _:
             return "The hunt was interrupted.", ""
 

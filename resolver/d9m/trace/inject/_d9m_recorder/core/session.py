@@ -175,8 +175,12 @@ class Session:
     # How it ends.
 
     def _leave(self) -> None:
-        """The last step that was wanted is over, and so is the program."""
+        """The last step that was wanted is over, and so is the program, unless others wait for this
+        process: a pool that loses a worker hangs or raises.
+        """
         self.close("steps")
+        if _is_in_pool():
+            return
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
@@ -212,3 +216,13 @@ class Session:
         self.stream = self._new_stream()
         for framework in self.frameworks:
             self.guarded("a fork", framework.forked)
+
+
+def _is_in_pool() -> bool:
+    """Whether this is a worker of multiprocessing.Pool, of an executor, or of joblib."""
+    module = sys.modules.get("multiprocessing.process")
+    if module is None:
+        return False
+    process = module.current_process()
+    target = getattr(process, "_target", None)
+    return bool(process.daemon) or getattr(target, "__name__", "") == "_process_worker"
