@@ -71,8 +71,7 @@ def advise(
     _must_be_strings("ops", ops or ())
     if scope not in get_args(Scope):
         raise UsageError(f"scope must be one of {', '.join(get_args(Scope))}, not {scope!r}")
-    if not isinstance(facts or {}, Mapping):
-        raise UsageError("facts must be a mapping", tip='facts={"compile": "true"}')
+    _must_be_mapping("facts", facts or {})
     kb = kb or open_knowledge_base()
     given = tuple((facts or {}).items())
     setup = Setup(_named(packages), container, device, given, inference, gpu)
@@ -112,7 +111,7 @@ def explain(text: str, *, kb: KnowledgeBase | None = None, **packages: str | Non
     >>> text = "cumsum_cuda_kernel does not have a deterministic implementation"
     >>> found = d9m.explain(text, torch="2.4")
     >>> found.found[0].ops
-    ['torch.cumsum']
+    ['torch.cumsum', 'torch.cumprod']
     """
     from d9m.browse import explain as recognition
 
@@ -151,3 +150,8 @@ def _must_be_strings(what: str, values: Iterable[object]) -> None:
     for value in values:
         if not isinstance(value, str):
             raise UsageError(f"{what}: {value!r} is not a string")
+
+
+def _must_be_mapping(what: str, value: object) -> None:
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{what} must be a mapping", tip=f'{what}={{"name": "value"}}')

@@ -92,7 +92,8 @@ def _records(cause: Cause) -> tuple[str, ...]:
             return () if cause.device == "cpu" else JAX_ON_GPU
         return JAX_RECORDS.get(cause.kind, ())
     if cause.kind == "seed" and looks_like(cause.a, cause.b) is None:
-        return ("seeds",) if is_by_chance(cause.a) else ()
+        is_separate = "generator" in (cause.op or "")  # the overload that takes a generator
+        return ("seeds",) if is_by_chance(cause.a) and not is_separate else ()
     return RECORDS.get(cause.kind, ())
 
 

@@ -40,7 +40,7 @@ _EDITS: Mapping[CauseKind, str] = {
     "order": "put these tensors in a fixed order before this call",
     "structure": "make both runs do the same here",
     "generator": "draw equally often in each run, or from a generator for this purpose alone",
-    "seed": "pass a fixed seed",
+    "seed": "draw from a generator with a fixed seed: generator.manual_seed(0)",
 }
 
 
