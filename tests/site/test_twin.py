@@ -129,7 +129,10 @@ def _command(question: dict[str, Any]) -> list[str]:
     words += ["--ops", ",".join(ops)] if ops else []
     gpu = question.get("gpu")
     words += ["--gpu", gpu] if gpu else []
-    usual = real().gpus[""].gpus[gpu].device if gpu else "cuda"
+    named = [question["choice"], *(name for name, _version in question["added"])]
+    meant = {real().packages[name].device for name in named}
+    usual = "rocm" if "rocm" in meant else "cpu" if meant == {"cpu"} else "cuda"
+    usual = real().gpus[""].gpus[gpu].device if gpu else usual
     words += ["--device", question["device"]] if question["device"] != usual else []
     words += ["--scope", question["scope"]] if question["scope"] != "run" else []
     for name, value in question["facts"].items():

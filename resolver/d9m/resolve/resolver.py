@@ -10,6 +10,8 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+import msgspec
+
 from d9m.about import SCHEMA_VERSION, __version__
 from d9m.environment.environment import Environment
 from d9m.kb.store import KnowledgeBase
@@ -235,7 +237,8 @@ def _cautions(
 
     for source in judged:
         if source.finding.applies:
-            say(source.op_source.id, source.environment, source.op_source.source.cautions)
+            here = msgspec.structs.replace(source.environment, packages=environment.packages)
+            say(source.op_source.id, here, source.op_source.source.cautions)
     for _label, id_, solution in kb.labelled(chosen):
         say(id_, environment, solution.cautions)
         say(id_, environment, solution.notes, is_note=True)

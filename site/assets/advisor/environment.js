@@ -13,7 +13,7 @@ export class Environment {
     checkTogether(named.map(({ choice }) => choice));
     const gpu = question.gpu ? tables.gpus[question.gpu] : null;
     if (gpu === undefined) throw new Mistake(`unknown GPU “${question.gpu}”`, near(question.gpu, Object.keys(tables.gpus)));
-    const device = tables.devices.indexOf(question.device || gpu?.device || usualDevice(tables, named));
+    const device = tables.devices.indexOf(question.device || usualDevice(tables, question));
     if (device < 0) throw new Mistake(`unknown device “${question.device}”`, tables.devices);
     if (gpu && ![gpu.device, "cpu"].includes(tables.devices[device])) {
       throw new Mistake(`--device ${tables.devices[device]} contradicts --gpu ${question.gpu}, which is a ${gpu.device} device`);
@@ -46,6 +46,15 @@ export class Environment {
   }
 }
 
+// The device that is meant where none is named. ROCm's parts mean AMD's GPUs beside any package, the rest their device
+// if all mean it.
+export function usualDevice(tables, question) {
+  const named = [question.choice, ...(question.added ?? []).map(([name]) => name)];
+  const meant = new Set(named.map((name) => tables.about[name]?.device ?? null));
+  const usual = meant.has("rocm") ? "rocm" : meant.size === 1 && meant.has("cpu") ? "cpu" : "cuda";
+  return tables.gpus[question.gpu]?.device ?? usual;
+}
+
 // A choice by its name, and its version as the tables spell it.
 function known(tables, name, version) {
   const choice = tables.choices.find((each) => each.name === name);
@@ -67,13 +76,6 @@ function isImage(choice) {
 }
 
 // What the tables say of a choice alone. Where they name no packages, it holds what was asked for.
-// ROCm's parts mean AMD's GPUs beside any package, the rest their device if all mean it.
-function usualDevice(tables, named) {
-  const meant = new Set(named.map(({ choice }) => tables.about[choice.name]?.device ?? null));
-  if (meant.has("rocm")) return "rocm";
-  return meant.size === 1 && meant.has("cpu") ? "cpu" : "cuda";
-}
-
 function alone(tables, { choice, version }, device) {
   const rows = choice.rows[choice.versions.indexOf(version)];
   const [places, lacks, cells, conditions] = tables.rows[Array.isArray(rows) ? rows[device] : rows].map((line) => numbers(tables.lines[line]));

@@ -1,6 +1,7 @@
 // A question as the address of the page, and as a command line.
 
 import { items } from "./advisor.js";
+import { usualDevice } from "./environment.js";
 import { quoted } from "./formats.js";
 
 const SHORT = { tf: "tensorflow", pytorch: "torch" };
@@ -27,13 +28,8 @@ export function fromAddress(tables, search) {
     else continue;
     asks = true;
   }
-  found.device ||= usualDevice(tables, found.gpu);
+  found.device ||= usualDevice(tables, found);
   return asks ? found : null;
-}
-
-// The device that is meant where none is named.
-function usualDevice(tables, gpu) {
-  return tables.gpus[gpu]?.device ?? "cuda";
 }
 
 function parted(text, sign) {
@@ -49,7 +45,7 @@ export function toAddress(tables, question) {
   for (const [name, version] of question.added ?? []) found.set(name, version);
   if (question.ops.trim()) found.set("ops", question.ops);
   if (question.gpu) found.set("gpu", question.gpu);
-  if (question.device !== usualDevice(tables, question.gpu)) found.set("device", question.device);
+  if (question.device !== usualDevice(tables, question)) found.set("device", question.device);
   if (question.scope !== "run") found.set("scope", question.scope);
   for (const [name, value] of Object.entries(question.facts)) found.append("fact", `${name}=${value}`);
   if (question.inference) found.set("inference", "1");
@@ -62,7 +58,7 @@ export function toCommand(tables, question) {
   const asked = items(question.ops);
   if (asked.length) words.push("--ops", asked.join(","));
   if (question.gpu) words.push("--gpu", question.gpu);
-  if (question.device !== usualDevice(tables, question.gpu)) words.push("--device", question.device);
+  if (question.device !== usualDevice(tables, question)) words.push("--device", question.device);
   if (question.scope !== "run") words.push("--scope", question.scope);
   for (const [name, value] of Object.entries(question.facts)) words.push("--fact", `${name}=${value}`);
   if (question.inference) words.push("--inference");
