@@ -130,7 +130,8 @@ def _command(question: dict[str, Any]) -> list[str]:
     gpu = question.get("gpu")
     words += ["--gpu", gpu] if gpu else []
     named = [question["choice"], *(name for name, _version in question["added"])]
-    meant = {real().packages[name].device for name in named}
+    packages = real().packages
+    meant = {packages[name].device if name in packages else None for name in named}
     usual = "rocm" if "rocm" in meant else "cpu" if meant == {"cpu"} else "cuda"
     usual = real().gpus[""].gpus[gpu].device if gpu else usual
     words += ["--device", question["device"]] if question["device"] != usual else []

@@ -276,7 +276,7 @@ function costs({ raises, nondeterministic }) {
   return parts.join(" and ") || "no op is nondeterministic";
 }
 
-const MOST_NAMED = 4; // ops that a choice names one by one
+const MOST_NAMED = 3; // ops that a choice names one by one
 const counted = (queries) => (queries.length <= MOST_NAMED ? phrases.join(queries) : `${queries.length} ops`);
 
 // Comment lines: choices and conflicts.

@@ -104,7 +104,7 @@ def _counted(queries: Sequence[str]) -> str:
     return phrases.join(queries) if len(queries) <= MOST_NAMED else f"{len(queries)} ops"
 
 
-MOST_NAMED = 4
+MOST_NAMED = 3
 """Ops that a choice names one by one."""
 
 
