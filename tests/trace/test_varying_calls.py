@@ -9,12 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from recorded import torch_python
 
-from conftest import needs
 from d9m.trace.start import RecordingRequest, variables
 from d9m.trace.varying_calls import calls
-
-ROOT = Path(__file__).parents[2]
 
 PROGRAM = """
 import os, random, time, uuid
@@ -79,14 +77,12 @@ ENTROPY = (
 
 
 def test_every_way_to_the_systems_entropy_is_noted_once_and_held(tmp_path: Path) -> None:
-    numpy = ROOT / "build" / "frameworks" / "torch-2.13.0" / "bin" / "python"
-    needs(numpy.exists(), "NumPy", "python tests/emitted/environments.py torch-2.13.0")
     lines = ["import os, random, secrets, uuid, numpy", *(f"print({each})" for each in ENTROPY)]
     printed: set[str] = set()
     for name in "ab":
         (tmp_path / name).mkdir()
         text = "\n".join(lines)
-        printed.add(run(tmp_path / name, str(numpy), program=text, held=("entropy",)))
+        printed.add(run(tmp_path / name, torch_python(), program=text, held=("entropy",)))
     assert len(printed) == 1
     noted = [call.lines[0][1] for call in calls(tmp_path / "a" / "run") if call.kind == "entropy"]
     assert noted == [line for line in range(2, len(lines) + 1) if line in noted]

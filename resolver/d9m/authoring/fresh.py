@@ -83,13 +83,9 @@ def fresh(kb: KnowledgeBase, packages: Sequence[str]) -> Freshness:
         (unlisted if found is None else compared).append(package)
         if found is not None and found.releases:
             new.append(found)
-    unread = [each for each in packages if each not in {*compared, *unlisted}]
+    unread = packages[len(compared) + len(unlisted) :]
     return Freshness(
-        compared=compared,
-        new=new,
-        unlisted=unlisted,
-        error=error,
-        unread=unread,
+        compared=compared, new=new, unlisted=unlisted, error=error, unread=list(unread)
     )
 
 

@@ -90,12 +90,11 @@ def resolve(
     ]
     ops = op_answers(kb, answered, chosen, scope)
     for place, (item, _sources) in enumerate(answered):
-        if package_verdict.stands_for_package(kb, item):
+        if item.text == OPLESS or package_verdict.stands_for_package(kb, item):
             ops[place] = package_verdict.limited(kb, environment, ops[place])
     counts: dict[str, dict[Outcome, int]] = {}
     if package_level:
         counts = package_verdict.known_sources(kb, environment, ops[-1])
-        ops[-1] = package_verdict.limited(kb, environment, ops[-1])
     unknowns = _unknowns(kb, environment, ops)
     outcomes: list[Outcome] = [op.outcome for op in ops] or (
         ["unknown"] if unknowns else ["no-known-source"]

@@ -38,8 +38,8 @@ def unknown_op(
         )
     for package in packages:
         for space in kb.meta.unread[package]:
-            names = [name.lower() for name in spellings(query.name, kb.meta.prefixes[package])]
-            if any(name.startswith(space.lower()) for name in names):
+            written = spellings(query.name, kb.meta.prefixes[package])
+            if any(each.lower().startswith(space.lower()) for each in written):
                 names = [name for name in _known_names(kb, [package]) if name.startswith(space)]
                 return UsageError(
                     f"no record has {quote(query.name)}, and our catalogue of {package} leaves"

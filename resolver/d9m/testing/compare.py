@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 from urllib.parse import quote
 
 import pytest
@@ -26,7 +26,7 @@ _OVERRIDES = {
 }
 """Plugin -> what a single test in a new process is run with."""
 
-Settings = str | Sequence[str] | None
+Settings: TypeAlias = str | Sequence[str] | None
 
 
 class MarkedTest:
@@ -165,7 +165,7 @@ def compare(item: pytest.Item, marker: pytest.Mark, environment: Mapping[str, st
 
 
 def _stack(path: Path) -> set[str]:
-    """The names in a lock of what computes."""
+    """Names of the machine, Python and the packages of a lock."""
     from d9m.lock.lock_file import header, read
     from d9m.lock.verdict import MACHINE
 

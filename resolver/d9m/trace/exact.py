@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +13,7 @@ from d9m import files
 from d9m.errors import DataError
 from d9m.trace import folder
 from d9m.trace.findings import ExactCall, Tolerance
-from d9m.trace.replay import START, SavedAbout
-from d9m.trace.start import INJECT
+from d9m.trace.replay import START, SavedAbout, call_again
 from d9m.trace.tolerance import KeptCalls
 
 BEFORE, AFTER = 8, 1
@@ -49,16 +47,7 @@ def _computed(places: Sequence[Path]) -> list[float | str]:
     why = "it could not be started"
     with contextlib.suppress(OSError, DataError, subprocess.SubprocessError, *files.UNREADABLE):
         about = msgspec.json.decode(files.content(places[0] / "call.json"), type=SavedAbout)
-        done = subprocess.run(  # noqa: S603  the program's own interpreter
-            [about.python, str(INJECT / "call_again.py"), "--exact", *map(str, places)],
-            env={**os.environ, **about.env},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=START,
-        )
-        why = f"its process ended with {done.returncode}"
-        last = done.stdout.strip().rpartition("\n")[2]
+        code, last = call_again(about.python, ["--exact", *map(str, places)], about.env, START)
+        why = f"its process ended with {code}"
         return msgspec.json.decode(last, type=list[float | str])
     return [why] * len(places)

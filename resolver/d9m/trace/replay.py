@@ -123,21 +123,28 @@ def _called(
 ) -> _CalledAgain:
     calls = min(SECONDS, seconds / 2)
     try:
-        done = subprocess.run(  # noqa: S603  the program's own interpreter
-            [python, str(INJECT / "call_again.py"), str(place), str(REPEATS), str(calls)],
-            input="\n".join(statements),
-            env={**os.environ, **env},
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=min(SECONDS + START, seconds),
-        )
+        code, last = call_again(
+            python, [str(place), str(REPEATS), str(calls)], env,
+            min(SECONDS + START, seconds), "\n".join(statements),
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return _CalledAgain(error="it took too long")
     except (OSError, ValueError) as error:
         return _CalledAgain(error=f"{python or 'its interpreter'} cannot be run: {error}")
-    last = done.stdout.strip().rpartition("\n")[2]
     with contextlib.suppress(msgspec.MsgspecError):
         return msgspec.json.decode(last, type=_CalledAgain)
-    return _CalledAgain(error=f"its process ended with {done.returncode}")
+    return _CalledAgain(error=f"its process ended with {code}")
+
+
+def call_again(
+    python: str, words: Sequence[str], env: Mapping[str, str], seconds: float, statements: str = ""
+) -> tuple[int, str]:
+    """Run `call_again.py` with the program's Python, and return its exit code and the last line of
+    its answer. Raises TimeoutExpired, OSError and ValueError as subprocess.run does.
+    """
+    done = subprocess.run(  # noqa: S603  the program's own interpreter
+        [python, str(INJECT / "call_again.py"), *words],
+        input=statements, env={**os.environ, **env}, timeout=seconds,
+        capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.strip().rpartition("\n")[2]

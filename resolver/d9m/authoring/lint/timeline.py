@@ -308,8 +308,10 @@ def _conditions_of_outcomes(
     for name, fact in index.facts.items():
         if not fact.argument:
             conditions |= {name for words in fact.says.values() if words in text}
-        elif re.search(rf"\b({'|'.join([name, *fact.parameters])})=\S", text):
-            yield from [f"{name}="] if re.search(_OUTCOME, text) else []
+        elif re.search(_OUTCOME, text) and re.search(
+            rf"\b({'|'.join([name, *fact.parameters])})=\S", text
+        ):
+            yield f"{name}="
     told = _outcomes(index, source, caution.when, conditions)
     for sentence in re.split(r"(?<=[.:;]) ", text):
         settings = index.settings.keys() & re.findall(r"[\w.]*\w", sentence)
@@ -321,13 +323,19 @@ def _conditions_of_outcomes(
         source.scope == "run"
         and told - {"unsolved"}
         and re.search(r"GPU.*\b(other|differs?)\b", text)
+        and not _has_hardware_source(index, at, source)
     ):
-        others = [
-            other.ops
-            for there, _path, other in index.parts(records.Source)
-            if other.scope == "hardware" and index.home(there) == index.home(at)
-        ]
-        yield from [] if any({*ops} & {*source.ops} for ops in others) else ["another GPU"]
+        yield "another GPU"
+
+
+def _has_hardware_source(index: RecordIndex, at: Loaded, source: records.Source) -> bool:
+    """Whether a record of the same package tells of other machines for one of the ops."""
+    return any(
+        other.scope == "hardware"
+        and index.home(there) == index.home(at)
+        and not {*other.ops}.isdisjoint(source.ops)
+        for there, _path, other in index.parts(records.Source)
+    )
 
 
 def _outcomes(index: RecordIndex, source: records.Source, when: When, names: set[str]) -> set[str]:

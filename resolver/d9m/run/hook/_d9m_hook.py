@@ -392,15 +392,12 @@ def begin(folder):
         plan = json.load(file)
 
     def header():
-        return {
-            "python": ".".join(map(str, sys.version_info[:3])),
-            "ranks": {
-                name: os.environ[each]
-                for name, written in RANKS.items()
-                for each in reversed(written)
-                if each in os.environ
-            },
-        }
+        ranks = {}
+        for name, written in RANKS.items():
+            values = [os.environ[each] for each in written if each in os.environ]
+            if values:
+                ranks[name] = values[0]
+        return {"python": ".".join(map(str, sys.version_info[:3])), "ranks": ranks}
 
     log = ProcessLog(folder, header)
     log()

@@ -13,6 +13,7 @@ from d9m.trace.findings import (
     Findings,
     ForkPlace,
     RecordedRun,
+    SettingDifference,
 )
 from d9m.trace.settings_differ import is_rate
 from d9m.trace.stream_records import JITTED
@@ -118,13 +119,18 @@ def plain(op: str | None) -> str:
     return (op or "").rpartition("::")[2]
 
 
+def both_values(setting: SettingDifference) -> str:
+    """Return ``torch 2.12.0 and 2.13.0``."""
+    return f"{setting.name} {setting.a or 'not set'} and {setting.b or 'not set'}"
+
+
 def settings(found: Findings) -> str:
     said: list[str] = []
     for setting in found.settings:
         if is_rate(setting.name):
             continue
         since = f" since step {setting.step}" if setting.step else ""
-        said.append(f"{setting.name} {setting.a or 'not set'} and {setting.b or 'not set'}{since}")
+        said.append(f"{both_values(setting)}{since}")
     return join(said) if len(said) <= 3 else f"{', '.join(said[:3])} and {len(said) - 3} more"
 
 

@@ -386,8 +386,10 @@ def _next(page: Page, view: FindingsView) -> None:
         page.gap()
     bound = view.findings.bound
     if bound is not None:
-        rare = "not in every run" if bound.runs == 2 else f"in less than {bound.pair:.0%} of pairs"
-        page.paragraph(f"A difference that shows {rare} may be missed. To compare more runs:")
+        rare = "does not show in every run"
+        if bound.runs > 2:
+            rare = f"shows in fewer than {bound.pair:.0%} of pairs"
+        page.paragraph(f"A difference that {rare} may be missed. To compare more runs:")
         page.line(f"  {_hunt(view, f'--runs {bound.runs * 4}')}")
         page.gap()
 

@@ -50,10 +50,8 @@ def _headline(found: Findings, judged: Tolerance) -> str:
         elif first.argument and first.kind == "structure":
             said = f"Only run {first.a} computes in {first.argument}."
         elif first.a and first.kind in ("op", "structure"):
-            op, counts = (
-                sentences.plain(first.op),
-                f"{first.a} elements in run A, {first.b} in run B",
-            )
+            op = sentences.plain(first.op)
+            counts = f"{first.a} elements in run A, {first.b} in run B"
             said = f"{op} returned NaN or infinite values, or what follows it did: {counts}."
         elif first.kind == "op":
             said = f"{sentences.plain(first.op)} differs by more than rounding explains."
@@ -80,6 +78,4 @@ def _exact(call: ExactCall) -> str:
 
 
 def _settings(settings: Sequence[SettingDifference]) -> str:
-    return ", ".join(
-        f"{one.name} {one.a or 'not set'} and {one.b or 'not set'}" for one in settings
-    )
+    return ", ".join(map(sentences.both_values, settings))

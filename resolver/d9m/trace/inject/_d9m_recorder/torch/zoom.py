@@ -70,11 +70,7 @@ class Zoom:
             return
         saved = _Call(self._torch, folder)
         about = {"op": place[0], "overload": place[1], "env": header.environment(self._settings)}
-        try:
-            with silent(self._torch)(), self._torch.no_grad():
-                about.update(saved.described(args, kwargs, random, device))
-        except UnsavedError as reason:
-            about["reason"] = str(reason)
+        saved.add(about, lambda: saved.described(args, kwargs, random, device))
         saved.write(about)
 
 
@@ -106,24 +102,17 @@ class Keep:
         about = {"op": plan.name, "overload": plan.overload}
         about["env"] = header.environment(self._session.settings)
         self._begun = name, saved, about
-        self._saved(about, lambda: saved.described(args, kwargs, False, None))
+        saved.add(about, lambda: saved.described(args, kwargs, False, None))
 
     def after(self, outputs) -> None:
         """The call returned or wrote `outputs`."""
         if self._begun is None:
             return
         name, saved, about = self._begun
-        self._saved(about, lambda: {"outputs": saved.results(outputs)})
+        saved.add(about, lambda: {"outputs": saved.results(outputs)})
         self._left -= saved.size
         saved.write(about)
         self._session.record("w", name)
-
-    def _saved(self, about: dict, act) -> None:
-        try:
-            with silent(self._torch)(), self._torch.no_grad():
-                about.update(act())
-        except UnsavedError as reason:
-            about["reason"] = str(reason)
 
 
 class _Call:
@@ -155,6 +144,14 @@ class _Call:
         """Save what the call returned and wrote: it may be the memory of what it was given."""
         self._known.clear()
         return [self._tensor(output) for output in outputs]
+
+    def add(self, about: dict, act) -> None:
+        """Add to `about` what `act` saves and returns, or why it could not."""
+        try:
+            with silent(self._torch)(), self._torch.no_grad():
+                about.update(act())
+        except UnsavedError as reason:
+            about["reason"] = str(reason)
 
     def write(self, about: dict) -> None:
         path = os.path.join(self._folder, "call.json")
