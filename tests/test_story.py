@@ -38,7 +38,7 @@ def shown(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def test_the_program_of_the_page_does_what_the_page_prints(tmp_path: Path) -> None:
     needs(TORCH.exists(), "PyTorch", "python tests/emitted/environments.py torch-2.13.0")
-    (program,) = blocks(PAGE, "python")
+    program, _ = blocks(PAGE, "python")
     (tmp_path / "train.py").write_text(program, encoding="utf-8")
     environment = {**os.environ, "PATH": f"{TORCH}:{os.environ['PATH']}"}
     environment.pop("PYTHONHASHSEED", None)

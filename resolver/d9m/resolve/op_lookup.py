@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -14,7 +14,7 @@ from d9m.model import op_syntax
 from d9m.model.op_syntax import Direction, Query, common
 from d9m.model.records import Existence
 from d9m.model.signatures import Arguments, decide_facts
-from d9m.model.versions import within
+from d9m.model.versions import key, within
 from d9m.model.when import Clause
 from d9m.resolve import op_names
 from d9m.resolve.call_arguments import CallFacts, call_facts, takes
@@ -132,12 +132,16 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
     stated = _stated(kb, query)
     paths: list[_Path] = []
     for entry, is_method in entries:
-        if exists_in(environment, entry.package, entry.exists):
+        spans = [entry.exists, _of_arguments(kb, entry.package, stated)]
+        if all(exists_in(environment, entry.package, span) for span in spans):
             said = call_facts(kb, environment, entry, query.call, is_method)
             paths += [_Path(entry, target, said) for target in _reached(kb, environment, entry)]
     if not paths:
         entry = entries[0][0]
-        return _lacking(environment, entry.package, [_limits(kb, entry)], query)
+        limits = _of_arguments(kb, entry.package, stated)
+        if exists_in(environment, entry.package, limits):
+            limits = _limits(kb, entry)
+        return _lacking(environment, entry.package, [limits], query)
     calls: dict[str, OpCall] = {}
     for path in paths:
         for part in path.entry.parts:
@@ -312,6 +316,12 @@ def exists_in(environment: Environment, package: str, exists: Existence) -> bool
 
 def _fits(target: Reached, arguments: dict[str, str]) -> bool:
     return all(arguments.get(name, said) == said for name, said in target.arguments.items())
+
+
+def _of_arguments(kb: KnowledgeBase, package: str, arguments: Iterable[str]) -> Existence:
+    """Where all arguments of a call exist."""
+    firsts = [kb.meta.facts[name].since.get(package) for name in arguments]
+    return Existence(from_=max(filter(None, firsts), key=key, default=None))
 
 
 def _limits(kb: KnowledgeBase, entry: OpEntry) -> Existence:

@@ -115,13 +115,13 @@ export function find(here, names, asked) {
   const query = withParameters(here, asked, entries);
   const given = stated(tables, query);
   const paths = entries
-    .filter(({ home, number }) => !here.absent[home].has(number))
+    .filter(({ home, number }) => !here.absent[home].has(number) && !firstWith(here, home, given))
     .flatMap((entry) => {
       const said = callFacts(here, entry.home, entry.number, query.call, entry.isMethod);
       const targets = reaches(tables, entry.home, entry.number).filter(([op]) => !here.absent[entry.home].has(op));
       return targets.map((target) => ({ ...entry, target, said }));
     });
-  if (!paths.length) return lacking(here, query, entries[0]);
+  if (!paths.length) return lacking(here, query, entries[0], given);
   const ops = new Map();
   for (const path of paths) {
     for (const [part, columns] of Object.entries(tables.catalogues[path.home].parts[tables.catalogues[path.home].names[path.number][0]] ?? {})) {
@@ -183,11 +183,19 @@ export function decidedFacts(here, names, queries) {
   return found;
 }
 
-// The releases that have a name, and the one in question.
-function lacking(here, query, { home, number }) {
+// The release that a call with these arguments came with, if every release in question is older; else undefined.
+function firstWith(here, home, given) {
+  const [, , releases] = here.held.find(([name]) => name === home);
+  const firsts = Object.keys(given).map((name) => here.tables.facts[name][9][home]);
+  return firsts.find((since) => since && releases.every((release) => since[1].includes(release)))?.[0];
+}
+
+// The releases that have a name and these arguments, and the one in question.
+function lacking(here, query, { home, number }, given) {
   const { spans, names } = here.tables.catalogues[home];
   const ends = [number, ...names[number].slice(2).map(([op]) => op)];
-  const [from, until] = ends.map((each) => spans[each]).find(Boolean) ?? [null, null];
+  const first = firstWith(here, home, given);
+  const [from, until] = first ? [first, null] : ends.map((each) => spans[each]).find(Boolean) ?? [null, null];
   const limits = [from && `from ${from}`, until && `before ${until}`].filter(Boolean).join(" and ");
   const [, version] = here.held.find(([name]) => name === home);
   return { text: query.text, ops: [], lacks: `exists in ${home} ${limits}, not in ${version ?? "this release"}` };
