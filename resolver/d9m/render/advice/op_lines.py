@@ -288,7 +288,8 @@ def _source_says(answer: Answer, source: SourceAnswer) -> str:
 def _raises(answer: Answer, source: SourceAnswer) -> str:
     """Return with which setting a call raises an error, and what it does without."""
     called = _raised_in(answer, source)
-    every = " in every release" if source.fixed_in is None else ""
+    is_same_in_all_cases = len(source.possible) == 1
+    every = " in every release" if source.fixed_in is None and is_same_in_all_cases else ""
     refusing = cases.refusing(answer, source.raised_by)
     if called or not refusing:
         labels = set(together(source.raised_by or ""))
