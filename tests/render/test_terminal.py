@@ -319,6 +319,31 @@ def test_a_comparison_with_an_unknown_release_says_so_first() -> None:
     assert "not verified for this release with" not in flat(done.stdout)
 
 
+@pytest.mark.parametrize("span", ["2.9..2.10", "2.5..2.6"])
+def test_a_comparison_names_only_records_whose_own_answer_changed(span: str) -> None:
+    change = compare(knowledge_base(), Setup(packages=(("torch", None),)), None, span, "run")
+    before, after = (
+        advise(knowledge_base(), Setup(packages=(("torch", version),)))
+        for version in span.split("..")
+    )
+    sources = [
+        {
+            (op.query, each.id): (each.outcome, each.solutions, each.possible)
+            for op in side.ops
+            for each in op.sources
+        }
+        for side in (before, after)
+    ]
+    named = [(op.query, id_) for op in change.ops if "[" not in op.query for id_ in op.causes]
+    assert named
+    assert all(sources[0].get(cause) != sources[1].get(cause) for cause in named)
+
+
+def test_a_comparison_gives_the_workspace_as_the_reason_where_only_it_changed() -> None:
+    done = d9m("advise", "--torch", "any", "--ops", "nn.Linear", "--diff", "2.9..2.10")
+    assert "why: cuBLAS picks a workspace at run time\n" in done.stdout
+
+
 def test_a_comparison_of_nothing_does_not_say_that_nothing_changes() -> None:
     asked = Setup(packages=(("numpy", None),))
     change = compare(knowledge_base(), asked, None, "1.20..1.21", "run")
