@@ -300,7 +300,7 @@ def test_what_only_a_fact_brings_is_named_with_the_fact() -> None:
 def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     text = said(torch="2.4", vllm="0.11.1")
     verdict = text.partition(" PyTorch 2.4 (")[0]
-    assert verdict.startswith("5 known sources of nondeterminism in vLLM")
+    assert verdict.startswith("vLLM has 5 known sources of nondeterminism")
     assert verdict.count(" recorded ops ") == 1
     assert verdict.endswith(" To ask about your ops only: --ops.")
 
@@ -429,3 +429,35 @@ def test_a_direct_call_of_an_operator_is_told_of_the_function_that_is_determinis
     assert said(["F.interpolate:mode=bilinear"], torch="2.4").startswith(
         "interpolate (bilinear) is det"
     )
+
+
+def test_a_cause_that_is_deterministic_by_default_is_no_reason_for_the_opposite() -> None:
+    assert "deterministic by default: PyTorch gives each handle" in said(["nn.Linear"], torch="2.4")
+    text = said(["nn.MultiheadAttention"], torch="2.4")
+    assert "nondeterministic by default: Gradient of scaled dot product attention" in text
+    assert "cuBLAS picks" not in text
+
+
+@pytest.mark.parametrize(("release", "is_named"), [("2.4", True), ("2.15", False)])
+def test_a_newer_release_that_raises_too_is_named(release: str, is_named: bool) -> None:
+    text = said(["histc"], torch=release)
+    assert ("(True), also in 2.15" in text) == is_named
+    assert "every release" not in text
+
+
+def test_a_workaround_of_compiled_code_is_among_the_settings() -> None:
+    for release in ("2.1", "2.9"):
+        done = d9m("advise", "--torch", release, "--ops", "index_add", "--fact", "compile=true")
+        assert "export TORCHINDUCTOR_SHAPE_PADDING=0" in done.stdout
+        assert done.stdout.count("padded matrix products") == 1
+
+
+def test_a_table_names_no_upgrade_for_an_op_that_is_deterministic_here() -> None:
+    ops = "nn.Linear,cumsum,histc"
+    done = d9m("advise", "--torch", "2.4", "--ops", ops, "--format", "markdown")
+    rows = [line.split(" | ") for line in done.stdout.splitlines() if line.startswith("| `")]
+    assert [(row[0], row[-1]) for row in rows] == [
+        ("| `nn.Linear`", "- |"),
+        ("| `cumsum`", "2.6 |"),
+        ("| `histc`", "none yet |"),
+    ]

@@ -18,7 +18,7 @@ from d9m.model.advice import (
     SourceAnswer,
 )
 from d9m.model.records import Outcome, together
-from d9m.model.versions import key
+from d9m.model.versions import covers, key
 from d9m.render import phrases, words
 from d9m.render.advice import cases, remedy
 from d9m.render.advice.op_names import blamed_names, shown_elsewhere
@@ -288,15 +288,25 @@ def _source_says(answer: Answer, source: SourceAnswer) -> str:
 def _raises(answer: Answer, source: SourceAnswer) -> str:
     """Return with which setting a call raises an error, and what it does without."""
     called = _raised_in(answer, source)
-    every = " in every release" if source.fixed_in is None else ""
+    still = _still(answer, source)
     refusing = cases.refusing(answer, source.raised_by)
     if called or not refusing:
         labels = set(together(source.raised_by or ""))
         with_ = f" with {cases.named(answer, labels)}" if labels and not called else ""
-        return f"raises an error{with_}{every}"
+        return f"raises an error{with_}{still}"
     good = source.default == "deterministic"
     without = words.line("deterministic", source.scope) if good else words.bad(source.scope)
-    return f"{without}; raises an error with {refusing}{every}"
+    return f"{without}; raises an error with {refusing}{still}"
+
+
+def _still(answer: Answer, source: SourceAnswer) -> str:
+    """Return the newest release that is known to raise the same error, where none is fixed."""
+    home = answer.kb.home(source.id)
+    last = answer.kb.sources[source.id].timeline[home][-1]
+    here = answer.advice.environment.releases.get(home, [])
+    is_newer = bool(last.verified_through and here) and not covers(last.verified_through, here[-1])
+    is_same = source.fixed_in is None and last.outcome == "raises"
+    return f", also in {last.verified_through}" if is_newer and is_same else ""
 
 
 def _raised_in(answer: Answer, source: SourceAnswer) -> list[HelperAnswer]:
@@ -324,8 +334,10 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     if op.outcome == "solved" and _is_alone(answer):
         good = op.default == "deterministic"
         does = words.line("deterministic", open_[0].scope) if good else words.bad(open_[0].scope)
-        causes = ((good and source.note) or source.title for source in open_[:MOST_CAUSES])
-        yield f"{does} by default: {'; '.join(causes)}"
+        alike = [source for source in open_ if source.default == op.default]
+        causes = ((good and source.note) or source.title for source in alike[:MOST_CAUSES])
+        if alike:
+            yield f"{does} by default: {'; '.join(causes)}"
     if len(op.names) > 1 and op.outcome in WORSE:
         yield from (f"cause: {source.title}" for source in open_)
     yield from _deciding(open_)
