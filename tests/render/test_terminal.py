@@ -461,3 +461,18 @@ def test_a_table_names_no_upgrade_for_an_op_that_is_deterministic_here() -> None
         ("| `cumsum`", "2.6 |"),
         ("| `histc`", "none yet |"),
     ]
+
+
+@pytest.mark.parametrize("op", ["nn.Conv2d", "nn.MultiheadAttention", "nn.LSTM", "index_add"])
+def test_a_row_says_the_same_alone_and_in_a_list(op: str) -> None:
+    alone, _open = shown([op], width=200, torch="2.4")
+    listed, _open = shown([op, "F.fractional_max_pool2d", "relu"], width=200, torch="2.4")
+    rows = [next(line for line in text.splitlines() if "✓" in line) for text in (alone, listed)]
+    assert rows[0].split() == rows[1].split()
+
+
+def test_an_op_that_has_other_settings_beside_others_says_so() -> None:
+    assert "Linear alone would need only CUBLAS_WORKSPACE_CONFIG." in said(
+        ["nn.Linear", "index_add"], torch="2.4"
+    )
+    assert "alone" not in said(["nn.Linear", "relu"], torch="2.4")

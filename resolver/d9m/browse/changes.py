@@ -140,9 +140,9 @@ def _op_of(call: str) -> str:
 def _pairs(before: dict[str, OpAnswer], after: dict[str, OpAnswer]) -> list[OpChange]:
     changes: list[OpChange] = []
     for query in dict.fromkeys([*before, *after]):
-        sides = [side.get(query) for side in (before, after)]
-        states = [op and _state(op) for op in sides]
-        changes.append(OpChange(query, *states, _causes(*sides)))
+        one, other = before.get(query), after.get(query)
+        states = [op and _state(op) for op in (one, other)]
+        changes.append(OpChange(query, states[0], states[1], _causes(one, other)))
     return changes
 
 

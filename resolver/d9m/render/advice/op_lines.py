@@ -25,12 +25,16 @@ from d9m.render.advice.op_names import blamed_names, shown_elsewhere
 from d9m.render.advice.verdict import WORSE
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
+from d9m.resolve.select import Need, choose
 
 MOST_OPS = 12
 """Lines where no ops were named; `--all` shows the rest."""
 
 MOST_WAYS = 3
 """Questions that a hint offers."""
+
+MOST_NAMED = 4
+"""Ops that a sentence names."""
 
 MOST_CAUSES = 2
 """Causes of one op that its settings remove, named below it."""
@@ -63,6 +67,8 @@ def write(page: Page, answer: Answer, detail: Detail = USUAL) -> None:
         _write_packages(page, answer, own, detail)
     shown = ops if answer.named_ops or answer.everything else _worst(answer, ops)
     _write_ops(page, answer, shown, blamed_names(answer.kb, ops), detail)
+    if answer.named_ops and not answer.advice.conflicts:
+        _write_alone(page, answer, ops)
     if not leads:
         _write_packages(page, answer, own, detail)
     if len(shown) < len(ops):
@@ -92,6 +98,19 @@ def _write_ops(
         _write_listed(page, answer, op, detail)
         if hints:
             _write_hints(page, _hints(answer, op), detail)
+
+
+def _write_alone(page: Page, answer: Answer, ops: Sequence[OpAnswer]) -> None:
+    """Write which ops have other settings here, for the sake of the others, than alone."""
+    names, groups = blamed_names(answer.kb, ops), dict[str, list[str]]()
+    for op in ops:
+        needs = [Need(each.id, tuple(map(tuple, each.alternatives)), {}) for each in op.sources]
+        alone = choose([need for need in needs if need.alternatives], lambda _labels: True)
+        if op.outcome == "solved" and not alone.issuperset(op.solutions):
+            groups.setdefault(phrases.calls(answer.kb, sorted(alone)), []).append(names[op.query])
+    for fix, group in groups.items():
+        subject = phrases.join(group) if len(group) <= MOST_NAMED else f"{len(group)} ops"
+        page.paragraph(f"{subject} alone would need only {fix}.", "    ", style="dim")
 
 
 def packages_lead(answer: Answer) -> bool:
@@ -216,7 +235,8 @@ def _says(answer: Answer, op: OpAnswer) -> str:
         elsewhere = shown_elsewhere(answer.kb.meta.see, op)
         return f"see d9m show {elsewhere}" if elsewhere else _line(answer, op.outcome)
     if op.outcome == "solved":
-        fix = remedy.of_op(answer, op) if _is_alone(answer) else remedy.titles(answer, op)
+        named = remedy.of_op(answer, op) if answer.named_ops else ""
+        fix = named or remedy.titles(answer, op)
         scope = words.scope_of(answer.advice.scope, op.outcome, op.sources)
         silent = f"; {_line(answer, 'no-known-source')}" if scope != answer.advice.scope else ""
         return f"{words.line(op.outcome, scope)} with {fix or 'the settings below'}{silent}"
@@ -304,9 +324,10 @@ def _still(answer: Answer, source: SourceAnswer) -> str:
     home = answer.kb.home(source.id)
     last = answer.kb.sources[source.id].timeline[home][-1]
     here = answer.advice.environment.releases.get(home, [])
-    is_newer = bool(last.verified_through and here) and not covers(last.verified_through, here[-1])
-    is_same = source.fixed_in is None and last.outcome == "raises"
-    return f", also in {last.verified_through}" if is_newer and is_same else ""
+    newest = last.verified_through
+    if newest is None or source.fixed_in is not None or last.outcome != "raises":
+        return ""
+    return f", also in {newest}" if here and not covers(newest, here[-1]) else ""
 
 
 def _raised_in(answer: Answer, source: SourceAnswer) -> list[HelperAnswer]:
