@@ -264,7 +264,8 @@ function elsewhere(tables, advice, kinds) {
     .flatMap((step) => {
       const where = live(advice, step) ? "" : `, ${only(tables, step)}`;
       const text = step.kind === "install" ? step.text || step.name : line(step);
-      return text.split("\n").map((each) => `# also, ${PLACES[step.kind]}${where}: ${each}`);
+      const imports = (step.imports ?? []).filter((each) => each.startsWith("from "));
+      return [...imports, ...text.split("\n")].map((each) => `# also, ${PLACES[step.kind]}${where}: ${each}`);
     });
 }
 
