@@ -146,6 +146,7 @@ class _Tables:
             int(fact.names_device),
             [[each.value, self.conditions.number(each.when)] for each in fact.often],
             {name: self._older(name, first) for name, first in fact.since.items()},
+            fact.takes,
         ]
 
     def _older(self, name: str, first: str) -> list[Any]:

@@ -17,7 +17,17 @@ def test_fast_leaves_memory_unfilled_and_says_what_that_gives_up() -> None:
     assert done.returncode == 0
     assert SETTING in said
     assert "from 15 % to about 2 %" in said
-    assert "reads memory before writing it is nondeterministic" in said
+    assert "# unwritten memory is nondeterministic" in said
+
+
+def test_fast_says_what_it_gives_up_beside_many_other_notes() -> None:
+    done = d9m("advise", "--torch", "2.4", "--ops", "nn.Linear,index_add,cumsum", "--fast")
+    assert "# unwritten memory is nondeterministic" in done.stdout
+
+
+def test_fast_does_not_advise_again_what_it_has_set() -> None:
+    done = d9m("advise", "--torch", "2.13", "--ops", "index_add", "--fast", "--all")
+    assert "If no op of yours reads memory" not in done.stdout
 
 
 def test_advise_fills_memory_without_fast() -> None:

@@ -21,5 +21,11 @@ def test_what_a_release_does_not_have_is_not_assumed_of_it(release: str, is_assu
 
 def test_a_library_is_never_called_deterministic() -> None:
     lines = first_lines("--with", "xgboost=1.0.2", "--fact", "boosting_device=cuda")
-    assert lines.startswith("3 known sources of nondeterminism in XGBoost: 2 absent here and 1")
+    assert lines.startswith("XGBoost has 3 known sources of nondeterminism: 2 absent here and 1")
     assert "the rest of it is unreviewed" in lines
+
+
+def test_a_cause_in_the_framework_of_named_ops_is_a_sentence() -> None:
+    lines = first_lines("--torch", "2.4", "--ops", "index_add", "--fact", "compile=true")
+    assert "PyTorch also has 1 known source of nondeterminism that no setting fixes. " in lines
+    assert "unreviewed" not in lines

@@ -228,3 +228,10 @@ def test_json_keeps_the_keys_of_the_contract() -> None:
         "evidence",
         "references",
     }
+
+
+@pytest.mark.parametrize("kind", ["env", "dockerfile", "slurm"])
+def test_a_statement_for_the_program_comes_with_the_import_of_its_name(kind: str) -> None:
+    done = d9m("advise", "--tf", "2.0", "--ops", "bias_add", "--format", kind)
+    place = "# also, in the program: "
+    assert f"{place}from tfdeterminism import patch\n{place}patch()\n" in done.stdout

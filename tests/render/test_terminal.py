@@ -300,7 +300,7 @@ def test_what_only_a_fact_brings_is_named_with_the_fact() -> None:
 def test_packages_that_lead_leave_one_sentence_to_the_ops() -> None:
     text = said(torch="2.4", vllm="0.11.1")
     verdict = text.partition(" PyTorch 2.4 (")[0]
-    assert verdict.startswith("5 known sources of nondeterminism in vLLM")
+    assert verdict.startswith("vLLM has 5 known sources of nondeterminism")
     assert verdict.count(" recorded ops ") == 1
     assert verdict.endswith(" To ask about your ops only: --ops.")
 
@@ -317,6 +317,31 @@ def test_a_comparison_with_an_unknown_release_says_so_first() -> None:
     done = d9m("advise", "--torch", "any", "--ops", "cumsum", "--diff", "2.4..2.44")
     assert done.stdout.startswith("PyTorch 2.44 is newer than 2.")
     assert "not verified for this release with" not in flat(done.stdout)
+
+
+@pytest.mark.parametrize("span", ["2.9..2.10", "2.5..2.6"])
+def test_a_comparison_names_only_records_whose_own_answer_changed(span: str) -> None:
+    change = compare(knowledge_base(), Setup(packages=(("torch", None),)), None, span, "run")
+    before, after = (
+        advise(knowledge_base(), Setup(packages=(("torch", version),)))
+        for version in span.split("..")
+    )
+    sources = [
+        {
+            (op.query, each.id): (each.outcome, each.solutions, each.possible)
+            for op in side.ops
+            for each in op.sources
+        }
+        for side in (before, after)
+    ]
+    named = [(op.query, id_) for op in change.ops if "[" not in op.query for id_ in op.causes]
+    assert named
+    assert all(sources[0].get(cause) != sources[1].get(cause) for cause in named)
+
+
+def test_a_comparison_gives_the_workspace_as_the_reason_where_only_it_changed() -> None:
+    done = d9m("advise", "--torch", "any", "--ops", "nn.Linear", "--diff", "2.9..2.10")
+    assert "why: cuBLAS picks a workspace at run time\n" in done.stdout
 
 
 def test_a_comparison_of_nothing_does_not_say_that_nothing_changes() -> None:
@@ -404,3 +429,50 @@ def test_a_direct_call_of_an_operator_is_told_of_the_function_that_is_determinis
     assert said(["F.interpolate:mode=bilinear"], torch="2.4").startswith(
         "interpolate (bilinear) is det"
     )
+
+
+def test_a_cause_that_is_deterministic_by_default_is_no_reason_for_the_opposite() -> None:
+    assert "deterministic by default: PyTorch gives each handle" in said(["nn.Linear"], torch="2.4")
+    text = said(["nn.MultiheadAttention"], torch="2.4")
+    assert "nondeterministic by default: Gradient of scaled dot product attention" in text
+    assert "cuBLAS picks" not in text
+
+
+@pytest.mark.parametrize(("release", "is_named"), [("2.4", True), ("2.15", False)])
+def test_a_newer_release_that_raises_too_is_named(release: str, is_named: bool) -> None:
+    text = said(["histc"], torch=release)
+    assert ("(True), also in 2.15" in text) == is_named
+    assert "every release" not in text
+
+
+def test_a_workaround_of_compiled_code_is_among_the_settings() -> None:
+    for release in ("2.1", "2.9"):
+        done = d9m("advise", "--torch", release, "--ops", "index_add", "--fact", "compile=true")
+        assert "export TORCHINDUCTOR_SHAPE_PADDING=0" in done.stdout
+        assert done.stdout.count("padded matrix products") == 1
+
+
+def test_a_table_names_no_upgrade_for_an_op_that_is_deterministic_here() -> None:
+    ops = "nn.Linear,cumsum,histc"
+    done = d9m("advise", "--torch", "2.4", "--ops", ops, "--format", "markdown")
+    rows = [line.split(" | ") for line in done.stdout.splitlines() if line.startswith("| `")]
+    assert [(row[0], row[-1]) for row in rows] == [
+        ("| `nn.Linear`", "- |"),
+        ("| `cumsum`", "2.6 |"),
+        ("| `histc`", "none yet |"),
+    ]
+
+
+@pytest.mark.parametrize("op", ["nn.Conv2d", "nn.MultiheadAttention", "nn.LSTM", "index_add"])
+def test_a_row_says_the_same_alone_and_in_a_list(op: str) -> None:
+    alone, _open = shown([op], width=200, torch="2.4")
+    listed, _open = shown([op, "F.fractional_max_pool2d", "relu"], width=200, torch="2.4")
+    rows = [next(line for line in text.splitlines() if "✓" in line) for text in (alone, listed)]
+    assert rows[0].split() == rows[1].split()
+
+
+def test_an_op_that_has_other_settings_beside_others_says_so() -> None:
+    assert "Linear alone would need only CUBLAS_WORKSPACE_CONFIG." in said(
+        ["nn.Linear", "index_add"], torch="2.4"
+    )
+    assert "alone" not in said(["nn.Linear", "relu"], torch="2.4")

@@ -145,6 +145,30 @@ def test_the_names_of_an_operator_have_one_answer(release: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("operator", "outcome"),
+    [
+        ("aten::linear", "solved"),
+        ("aten::linear_backward", "solved"),
+        ("aten::matmul_backward", "solved"),
+        ("aten::_linalg_svd", "solved"),
+        ("aten::_cdist_backward", "solved"),
+        ("aten::_euclidean_dist", "solved"),
+        ("aten::_scaled_dot_product_attention_math", "solved"),
+        ("aten::_embedding_bag_per_sample_weights_backward", "solved"),
+        ("aten::_thnn_fused_gru_cell", "no-known-source"),
+        ("aten::_thnn_fused_lstm_cell", "no-known-source"),
+        ("aten::mkldnn_rnn_layer_backward", "no-known-source"),
+    ],
+)
+def test_an_internal_operator_is_answered_as_its_kernel_on_dense_tensors(
+    operator: str, outcome: str
+) -> None:
+    op = ask("torch", "2.4", "cuda", [operator]).ops[0]
+    assert op.outcome == outcome
+    assert "pytorch/sdpa-backward" not in {source.id for source in op.sources}
+
+
+@pytest.mark.parametrize(
     "pair",
     sample(
         [

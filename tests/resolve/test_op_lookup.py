@@ -154,3 +154,40 @@ def test_a_call_with_an_argument_that_came_later_does_not_exist_yet() -> None:
     (after,) = _asked("torch", "2.6", call).items
     assert (before.ops, bool(after.ops)) == ((), True)
     assert _asked("torch", "2.5", "flex_attention").items[0].ops
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("nn.EmbeddingBag:mode=bicubic", ["sum", "mean", "max"]),
+        ("F.embedding_bag[mode=bananas]", ["sum", "mean", "max"]),
+        ("F.pad(x, (1, 1), mode='area')", ["constant", "reflect", "replicate", "circular"]),
+        ("F.grid_sample(x, g, padding_mode='circular')", ["zeros", "border", "reflection"]),
+        *(
+            (
+                text,
+                ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"],
+            )
+            for text in (
+                "nn.Upsample(mode='sum')",
+                "F.interpolate(x, mode='banana')",
+                "F.interpolate:mode=bananas",
+            )
+        ),
+    ],
+)
+def test_a_value_that_an_op_does_not_take_is_refused_with_those_that_it_takes(
+    text: str, allowed: list[str]
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        _asked("torch", "2.4", text)
+    assert list(refused.value.allowed) == allowed
+
+
+@pytest.mark.parametrize("name", ["mode", "padding_mode"])
+def test_an_op_takes_every_value_that_it_is_known_to_take(name: str) -> None:
+    for op, values in knowledge_base().meta.facts[name].takes.items():
+        for value in values:
+            assert _asked("torch", "2.4", f"{op}[{name}={value}]").items
+            assert _asked("torch", "2.4", f"{op}(x, {name}='{value}')").items
+    assert _asked("torch", "2.4", "F.interpolate(x, mode=self.mode)").items

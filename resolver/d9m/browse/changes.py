@@ -13,7 +13,7 @@ from d9m.environment.environment import Setup
 from d9m.errors import ExitCode, UsageError, quote
 from d9m.exit_codes import CommandResult
 from d9m.kb.store import KnowledgeBase
-from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, Tool
+from d9m.model.advice import REPEATS, WORST_LAST, OpAnswer, SourceAnswer, Tool
 from d9m.model.records import Default, Outcome, Scope
 from d9m.model.settings import Settings
 
@@ -28,8 +28,6 @@ class State(msgspec.Struct, frozen=True):
     error: str | None
     raised_by: str | None
     """The switch that refuses it."""
-    sources: list[str] = []
-    """Ids of the records that decide the outcome."""
     branches: list[str] = []
     """The deciding conditions, where the outcome depends on something."""
 
@@ -38,6 +36,8 @@ class OpChange(msgspec.Struct, frozen=True):
     query: str
     before: State | None
     after: State | None
+    causes: list[str] = []
+    """Ids of the records whose own answer changed, so that the op's did."""
 
 
 class ReleaseChanges(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,9 +140,37 @@ def _op_of(call: str) -> str:
 def _pairs(before: dict[str, OpAnswer], after: dict[str, OpAnswer]) -> list[OpChange]:
     changes: list[OpChange] = []
     for query in dict.fromkeys([*before, *after]):
-        states = [_state(side[query]) if query in side else None for side in (before, after)]
-        changes.append(OpChange(query, *states))
+        one, other = before.get(query), after.get(query)
+        states = [op and _state(op) for op in (one, other)]
+        changes.append(OpChange(query, states[0], states[1], _causes(one, other)))
     return changes
+
+
+def _causes(before: OpAnswer | None, after: OpAnswer | None) -> list[str]:
+    """Return the records with another answer than before, of these the ones that decide the op."""
+    if before is None or after is None:
+        return []
+    sides = [{source.id: _of_source(source) for source in op.sources} for op in (before, after)]
+    changed = [id_ for id_ in {**sides[0], **sides[1]} if sides[0].get(id_) != sides[1].get(id_)]
+    deciding: set[str] = set()
+    for op in (before, after):
+        deciding.update(source.id for source in op.sources if source.outcome == op.outcome)
+    return [id_ for id_ in changed if id_ in deciding] or changed
+
+
+def _of_source(source: SourceAnswer) -> list[object]:
+    solutions = source.solutions if source.outcome == "solved" else None
+    return [source.outcome, solutions, *_branches(source)]
+
+
+def _branches(source: SourceAnswer) -> list[str]:
+    """Return the conditions that decide a source that depends on something."""
+    if source.outcome != "depends":
+        return []
+    return [
+        f"{branch.outcome} {msgspec.json.encode(branch.when).decode()}"
+        for branch in source.possible
+    ]
 
 
 def _shown(change: OpChange) -> list[object]:
@@ -171,14 +199,12 @@ def _state(op: OpAnswer) -> State:
     error = next((source.error for source in op.sources if source.error), None)
     ordered = [list(labels) for labels in sorted(alternatives)]
     switch = next((source.raised_by for source in op.sources if source.outcome == "raises"), None)
-    branches: list[str] = []
-    causes: dict[str, None] = {}
-    for source in op.sources:
-        if source.outcome == op.outcome:
-            causes[source.id] = None
-        for branch in source.possible if op.outcome == source.outcome == "depends" else ():
-            branches.append(f"{branch.outcome} {msgspec.json.encode(branch.when).decode()}")
-    return State(op.outcome, op.default, op.solutions, ordered, error, switch, [*causes], branches)
+    branches = [
+        branch
+        for source in op.sources
+        for branch in (_branches(source) if op.outcome == "depends" else ())
+    ]
+    return State(op.outcome, op.default, op.solutions, ordered, error, switch, branches)
 
 
 def exit_code(

@@ -640,6 +640,8 @@ class Fact(Record, frozen=True, kw_only=True):
     whose value the text of a call does not say; as a value of the fact it says nothing.
     ``4 elements`` is every value with so many; where one is listed, nothing else counts.
     """
+    takes: dict[str, list[str]] = {}
+    """Op -> the values that it takes, where those of several ops share one word."""
 
 
 class GpuModel(Record, frozen=True, kw_only=True):

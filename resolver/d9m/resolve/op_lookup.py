@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from d9m.environment.environment import Environment, fact, fact_value
-from d9m.errors import UsageError, quote
+from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import WHOLE, KnowledgeBase, OpEntry, PublicName, Reached
 from d9m.model import op_syntax
+from d9m.model.literals import kind, value
 from d9m.model.op_syntax import Direction, Query, common
 from d9m.model.records import Existence
 from d9m.model.signatures import Arguments, decide_facts
@@ -129,6 +130,7 @@ def find(kb: KnowledgeBase, environment: Environment, query: Query) -> OpItem:
     if not entries:
         return _unrecorded(kb, environment, packages, query)
     query = _with_parameters(kb, environment, query, entries)
+    _check_values(kb, query, [entry for entry, _is_method in entries])
     stated = _stated(kb, query)
     paths: list[_Path] = []
     for entry, is_method in entries:
@@ -287,6 +289,22 @@ def _with_parameters(
     keywords = {**call.keywords, **foreign}
     called = msgspec.structs.replace(call, keywords=keywords)
     return msgspec.structs.replace(query, arguments=stated, call=called)
+
+
+def _check_values(kb: KnowledgeBase, query: Query, entries: Sequence[OpEntry]) -> None:
+    """Raise UsageError for a value that is known to be no value of these ops."""
+    call = query.call.keywords if query.call else {}
+    written = {name: value(text) for name, text in call.items() if kind(text) == "str"}
+    ops = {target.op for entry in entries for target in entry.reaches}
+    for name, said in {**written, **query.arguments}.items():
+        takes = kb.meta.facts[name].takes if name in kb.meta.facts else {}
+        allowed = [each for op, values in takes.items() if op in ops for each in values]
+        if allowed and said not in allowed:
+            raise UsageError(
+                f"{name} of {query.name} cannot be {quote(said)}",
+                nearest=nearest(said, allowed),
+                allowed=allowed,
+            )
 
 
 def _stated(kb: KnowledgeBase, query: Query) -> dict[str, str]:

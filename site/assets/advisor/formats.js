@@ -79,11 +79,10 @@ export function markdown(tables, advice, command, imports) {
   const titles = Object.fromEntries(advice.solutions.map((solution) => [solution.label, solution.title]));
   const lines = [`**${escaped(words.headline(tables, advice))}** ${escaped(words.environment(tables, advice))}`, ""];
   if (advice.ops.length) {
-    lines.push("| op | outcome | with | fixed since |", "|---|---|---|---|");
+    lines.push("| op | outcome | with | fixed in |", "|---|---|---|---|");
     for (const op of advice.ops) {
-      const fixed = op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ") || "-";
       const solved = op.solutions.map((label) => titles[label] ?? label).join(" + ") || "-";
-      lines.push(`| ${code(op.query)} | ${words.doesIn(advice, op)} | ${escaped(solved)} | ${fixed} |`);
+      lines.push(`| ${code(op.query)} | ${words.doesIn(advice, op)} | ${escaped(solved)} | ${fixedIn(op)} |`);
     }
     lines.push("");
   }
@@ -94,6 +93,12 @@ export function markdown(tables, advice, command, imports) {
     }
   }
   return `${[...lines, ...advice.cautions.map((each) => `- ${escaped(each.text)}`)].join("\n").trimEnd()}\n`;
+}
+
+// The release to upgrade to; an op that is deterministic here needs none.
+function fixedIn(op) {
+  if (["no-known-source", "deterministic", "solved", "unknown"].includes(op.outcome)) return "-";
+  return op.fixed_in === null ? "none yet" : Object.values(op.fixed_in).join(", ") || "-";
 }
 
 // Text as code in a cell: only what ends the code or the cell stands for itself.
@@ -259,7 +264,8 @@ function elsewhere(tables, advice, kinds) {
     .flatMap((step) => {
       const where = live(advice, step) ? "" : `, ${only(tables, step)}`;
       const text = step.kind === "install" ? step.text || step.name : line(step);
-      return text.split("\n").map((each) => `# also, ${PLACES[step.kind]}${where}: ${each}`);
+      const imports = (step.imports ?? []).filter((each) => each.startsWith("from "));
+      return [...imports, ...text.split("\n")].map((each) => `# also, ${PLACES[step.kind]}${where}: ${each}`);
     });
 }
 

@@ -2,6 +2,7 @@
 
 import { callFacts, MESSAGE, OP, takes } from "./call_arguments.js";
 import { factValue } from "./environment.js";
+import { kind, value } from "./literals.js";
 import { closest } from "./near.js";
 import { Mistake, parse, plain, RECEIVER } from "./op_syntax.js";
 import { decideFacts } from "./signatures.js";
@@ -113,6 +114,7 @@ export function find(here, names, asked) {
   const entries = meanings.flatMap(([home, { numbers, isMethod }]) => numbers.map((number) => ({ home, number, isMethod })));
   if (!entries.length) throw unknown(here, names, asked);
   const query = withParameters(here, asked, entries);
+  checkValues(tables, query, entries);
   const given = stated(tables, query);
   const paths = entries
     .filter(({ home, number }) => !here.absent[home].has(number) && !firstWith(here, home, given))
@@ -225,6 +227,18 @@ function withParameters(here, query, entries) {
   const call = query.call ?? { positional: [], keywords: {} };
   const given = Object.fromEntries(every.filter((each) => !isForeign(each)));
   return { ...query, given, call: { ...call, keywords: { ...call.keywords, ...foreign } } };
+}
+
+// Refuse a value that is known to be no value of these ops.
+function checkValues(tables, query, entries) {
+  const called = Object.entries(query.call?.keywords ?? {}).filter(([, text]) => kind(text) === "str");
+  const written = Object.fromEntries(called.map(([name, text]) => [name, value(text)]));
+  const opsOf = ({ home, number }) => reaches(tables, home, number).map(([op]) => tables.catalogues[home].names[op][0]);
+  const ops = entries.flatMap(opsOf);
+  for (const [name, said] of Object.entries({ ...written, ...query.given })) {
+    const allowed = Object.entries(tables.facts[name]?.[10] ?? {}).flatMap(([op, values]) => (ops.includes(op) ? values : []));
+    if (allowed.length && !allowed.includes(said)) throw new Mistake(`${name} of ${query.name} cannot be “${said}”`, allowed);
+  }
 }
 
 function stated(tables, query) {

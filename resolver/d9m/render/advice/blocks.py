@@ -62,13 +62,16 @@ def shell(answer: Answer) -> Iterator[str]:
 
 
 def elsewhere(answer: Answer, kinds: tuple[str, ...]) -> Iterator[str]:
-    """Comment lines for what a block cannot do itself."""
+    """Comment lines for what a block cannot do itself; a name that no module is in front of, with
+    its import.
+    """
     for step in answer.advice.steps:
         if step.kind not in kinds:
             continue
         text = step.text or step.name if step.kind == "install" else line_of(step)
         where = "" if live(answer.advice, step) else f", {only(answer, step)}"
-        for line in text.splitlines():
+        imports = [each for each in step.imports if each.startswith("from ")]
+        for line in [*imports, *text.splitlines()]:
             yield f"# also, {_PLACES[step.kind]}{where}: {line}"
 
 

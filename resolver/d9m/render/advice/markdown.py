@@ -22,7 +22,7 @@ def _lines(answer: Answer) -> Iterator[str]:
         yield from (f"- {escape(line)}" for line in verdict.unknown_lines(answer))
         yield ""
     if advice.ops:
-        yield "| op | outcome | with | fixed since |"
+        yield "| op | outcome | with | fixed in |"
         yield "|---|---|---|---|"
         yield from (_row(answer, op) for op in advice.ops)
         yield ""
@@ -39,13 +39,19 @@ def _lines(answer: Answer) -> Iterator[str]:
 def _row(answer: Answer, op: OpAnswer) -> str:
     titles = {solution.label: solution.title for solution in answer.advice.solutions}
     with_ = " + ".join(titles.get(label, label) for label in op.solutions) or "-"
-    since = "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
     asked = answer.advice.scope
     scope = words.scope_of(asked, op.outcome, op.sources)
     does = words.short(op.outcome, scope)
     if scope != asked and op.outcome in REPEATS:
         does += f", {words.short('no-known-source', asked)}"
-    return f"| {_code(op.query)} | {does} | {escape(with_)} | {since} |"
+    return f"| {_code(op.query)} | {does} | {escape(with_)} | {_fixed_in(op)} |"
+
+
+def _fixed_in(op: OpAnswer) -> str:
+    """Return the release to upgrade to; an op that is deterministic here needs none."""
+    if op.outcome in (*REPEATS, "unknown"):
+        return "-"
+    return "none yet" if op.fixed_in is None else ", ".join(op.fixed_in.values()) or "-"
 
 
 def _source(source: SourceAnswer) -> str:

@@ -18,19 +18,23 @@ from d9m.model.advice import (
     SourceAnswer,
 )
 from d9m.model.records import Outcome, together
-from d9m.model.versions import key
+from d9m.model.versions import covers, key
 from d9m.render import phrases, words
 from d9m.render.advice import cases, remedy
 from d9m.render.advice.op_names import blamed_names, shown_elsewhere
 from d9m.render.advice.verdict import WORSE
 from d9m.render.interface import Answer
 from d9m.render.page import Page, Span
+from d9m.resolve.select import Need, choose
 
 MOST_OPS = 12
 """Lines where no ops were named; `--all` shows the rest."""
 
 MOST_WAYS = 3
 """Questions that a hint offers."""
+
+MOST_NAMED = 4
+"""Ops that a sentence names."""
 
 MOST_CAUSES = 2
 """Causes of one op that its settings remove, named below it."""
@@ -63,6 +67,8 @@ def write(page: Page, answer: Answer, detail: Detail = USUAL) -> None:
         _write_packages(page, answer, own, detail)
     shown = ops if answer.named_ops or answer.everything else _worst(answer, ops)
     _write_ops(page, answer, shown, blamed_names(answer.kb, ops), detail)
+    if answer.named_ops and not answer.advice.conflicts:
+        _write_alone(page, answer, ops)
     if not leads:
         _write_packages(page, answer, own, detail)
     if len(shown) < len(ops):
@@ -92,6 +98,19 @@ def _write_ops(
         _write_listed(page, answer, op, detail)
         if hints:
             _write_hints(page, _hints(answer, op), detail)
+
+
+def _write_alone(page: Page, answer: Answer, ops: Sequence[OpAnswer]) -> None:
+    """Write which ops have other settings here, for the sake of the others, than alone."""
+    names, groups = blamed_names(answer.kb, ops), dict[str, list[str]]()
+    for op in ops:
+        needs = [Need(each.id, tuple(map(tuple, each.alternatives)), {}) for each in op.sources]
+        alone = choose([need for need in needs if need.alternatives], lambda _labels: True)
+        if op.outcome == "solved" and not alone.issuperset(op.solutions):
+            groups.setdefault(phrases.calls(answer.kb, sorted(alone)), []).append(names[op.query])
+    for fix, group in groups.items():
+        subject = phrases.join(group) if len(group) <= MOST_NAMED else f"{len(group)} ops"
+        page.paragraph(f"{subject} alone would need only {fix}.", "    ", style="dim")
 
 
 def packages_lead(answer: Answer) -> bool:
@@ -216,7 +235,8 @@ def _says(answer: Answer, op: OpAnswer) -> str:
         elsewhere = shown_elsewhere(answer.kb.meta.see, op)
         return f"see d9m show {elsewhere}" if elsewhere else _line(answer, op.outcome)
     if op.outcome == "solved":
-        fix = remedy.of_op(answer, op) if _is_alone(answer) else remedy.titles(answer, op)
+        named = remedy.of_op(answer, op) if answer.named_ops else ""
+        fix = named or remedy.titles(answer, op)
         scope = words.scope_of(answer.advice.scope, op.outcome, op.sources)
         silent = f"; {_line(answer, 'no-known-source')}" if scope != answer.advice.scope else ""
         return f"{words.line(op.outcome, scope)} with {fix or 'the settings below'}{silent}"
@@ -288,16 +308,27 @@ def _source_says(answer: Answer, source: SourceAnswer) -> str:
 def _raises(answer: Answer, source: SourceAnswer) -> str:
     """Return with which setting a call raises an error, and what it does without."""
     called = _raised_in(answer, source)
-    is_same_in_all_cases = len(source.possible) == 1
-    every = " in every release" if source.fixed_in is None and is_same_in_all_cases else ""
+    still = _still(answer, source)
     refusing = cases.refusing(answer, source.raised_by)
     if called or not refusing:
         labels = set(together(source.raised_by or ""))
         with_ = f" with {cases.named(answer, labels)}" if labels and not called else ""
-        return f"raises an error{with_}{every}"
+        return f"raises an error{with_}{still}"
     good = source.default == "deterministic"
     without = words.line("deterministic", source.scope) if good else words.bad(source.scope)
-    return f"{without}; raises an error with {refusing}{every}"
+    return f"{without}; raises an error with {refusing}{still}"
+
+
+def _still(answer: Answer, source: SourceAnswer) -> str:
+    """Return the newest release that is known to raise the same error, where none is fixed."""
+    home = answer.kb.home(source.id)
+    last = answer.kb.sources[source.id].timeline[home][-1]
+    here = answer.advice.environment.releases.get(home, [])
+    newest = last.verified_through
+    is_same = source.fixed_in is None and last.outcome == "raises" and len(source.possible) == 1
+    if newest is None or not is_same:
+        return ""
+    return f", also in {newest}" if here and not covers(newest, here[-1]) else ""
 
 
 def _raised_in(answer: Answer, source: SourceAnswer) -> list[HelperAnswer]:
@@ -325,8 +356,10 @@ def _hints(answer: Answer, op: OpAnswer) -> Iterator[str]:
     if op.outcome == "solved" and _is_alone(answer):
         good = op.default == "deterministic"
         does = words.line("deterministic", open_[0].scope) if good else words.bad(open_[0].scope)
-        causes = ((good and source.note) or source.title for source in open_[:MOST_CAUSES])
-        yield f"{does} by default: {'; '.join(causes)}"
+        alike = [source for source in open_ if source.default == op.default]
+        causes = ((good and source.note) or source.title for source in alike[:MOST_CAUSES])
+        if alike:
+            yield f"{does} by default: {'; '.join(causes)}"
     if len(op.names) > 1 and op.outcome in WORSE:
         yield from (f"cause: {source.title}" for source in open_)
     yield from _deciding(open_)

@@ -404,18 +404,23 @@ def _of_packages(answer: Answer) -> list[str]:
     for (home, scope), sources in homes.items():
         said = (len(sources), scope, _of_package(answer, sources))
         alike.setdefault(said, []).append(phrases.title(answer.kb, home))
+    named = {home for home, _scope in homes}
+    kinds = {answer.kb.packages[home].kind for home in named}
+    of_ops = answer.named_ops and kinds == {"framework"}
+    also = "also " * of_ops
     parts: list[str] = []
     for (count, scope, status), titles in alike.items():
         cause = words.SCOPES[scope].cause[count > 1]
-        each = " each" if len(titles) > 1 else ""
-        parts.append(f"{count} {cause}{each} in {phrases.join(titles)}{status}")
+        has = "each have" if len(titles) > 1 else "has"
+        parts.append(f"{phrases.join(titles)} {also}{has} {count} {cause}{status}")
     unread = list(answer.advice.known_sources)
-    named = {home for home, _scope in homes}
     if len(unread) == len(named):
         rest = "it" if len(named) == 1 else "them"
     else:
         rest = phrases.join([phrases.title(answer.kb, home) for home in unread])
-    parts.append(f"the rest of {rest} is unreviewed" if rest else "the whole of it was reviewed")
+    if not of_ops:
+        whole = "the whole of it was reviewed"
+        parts.append(f"the rest of {rest} is unreviewed" if rest else whole)
     return [f"{'; '.join(parts)}.", *([f"Not verified: {own.note}."] if own.note else [])]
 
 
@@ -428,8 +433,9 @@ def _of_package(answer: Answer, sources: Sequence[SourceAnswer]) -> str:
                 status = _status(answer, source)
                 groups[status] = groups.get(status, 0) + 1
     if len(groups) == 1:
+        status = next(iter(groups))
         all_ = {1: "", 2: "both "}.get(len(sources), "all ")
-        return f", {all_}{next(iter(groups))}"
+        return f" {status}" if status == _STATUS["unsolved"] else f", {all_}{status}"
     listed = phrases.join([f"{number} {status}" for status, number in groups.items()])
     return f": {listed}"
 
@@ -458,6 +464,6 @@ _STATUS: dict[Outcome, str] = {
     "deterministic": "absent here",
     "unknown": "not verified for this release",
     "raises": "raising an error",
-    "unsolved": "without a setting that fixes it",
+    "unsolved": "that no setting fixes",
 }
 """Outcome -> what comes of a cause, after a number."""

@@ -58,12 +58,8 @@ MOST = 2
 
 
 def _causes(ops: list[OpChange]) -> list[str]:
-    """Records that decide one of the sides, those of the most ops first."""
-    counts: Counter[str] = Counter()
-    for op in ops:
-        before = op.before.sources if op.before else []
-        after = op.after.sources if op.after else []
-        counts.update((set(before) ^ set(after)) or before)
+    """Records with another answer than before, those of the most ops first."""
+    counts = Counter(id_ for op in ops for id_ in op.causes)
     return sorted(counts, key=lambda id_: (-counts[id_], id_))
 
 
