@@ -105,8 +105,21 @@ def test_a_program_that_differs_or_fails_gets_no_lock(project: Path) -> None:
     assert done.returncode == 3, done.stderr
     done = d9m("lock", "--", "/bin/true")
     assert done.returncode == 4
-    assert "nothing is locked" in done.stderr
+    assert "the program started no Python" in done.stderr
     assert not (project / "d9m.lock.json").exists()
+
+
+def test_verify_says_why_nothing_was_recorded(project: Path) -> None:
+    locked("--steps", "1")
+    for command, why in (
+        (["/bin/false"], "the program started no Python that imports torch, tensorflow or jax and"
+         " ended with exit code 1"),
+        (["sh", "-c", "kill -TERM $$"], "was killed by SIGTERM (signal 15)"),
+        ([sys.executable, "-c", "raise ValueError('no data')"], "ValueError: no data"),
+    ):  # fmt: skip
+        done = d9m("verify", "d9m.lock.json", "--", *command)
+        assert (done.returncode, done.stdout) == (4, "")
+        assert why in " ".join(done.stderr.split())
 
 
 def test_an_update_says_what_changed(project: Path) -> None:

@@ -14,7 +14,7 @@ from d9m.lock.code_state import code_state
 from d9m.lock.lock_file import LockFile, header, packed
 from d9m.model.advice import Tool
 from d9m.run.plan import PlannedVariable, RunPlan, environment_for
-from d9m.run.recording import record, temporary_folder
+from d9m.run.recording import record, require_recorded, temporary_folder
 from d9m.run.report import RunReport, report
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
@@ -34,8 +34,7 @@ def lock_runs(
     tool = Tool(__version__, kb.meta.date)
     with temporary_folder() as place:
         run = record(kb, program, made, changes, place / "1", steps=steps, stdout=2)
-        if not folder.streams(place / "1"):
-            raise AbsentError("no process of the program was recorded: nothing is locked")
+        require_recorded(place / "1", run.code)
         seen = report(tool, made, changes, run)
         if seen.unreached:
             raise AbsentError(f"not reached: {'; '.join(seen.unreached)}; nothing is locked")

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import msgspec
 
+from d9m.errors import AbsentError
 from d9m.kb.store import KnowledgeBase
 from d9m.run.plan import RunPlan
 from d9m.run.report import ProgramRun
 from d9m.run.start import start
-from d9m.trace import folder
+from d9m.trace import folder, outcomes
 from d9m.trace.hunt_folder import RecordingsFolder
 from d9m.trace.start import RecordingRequest
 
@@ -55,3 +56,10 @@ def record(
     ended = msgspec.structs.replace(about, ended=folder.now(), exit_code=done.code)
     folder.write_about(path, ended)
     return done
+
+
+def require_recorded(path: Path, code: int) -> None:
+    """Raises AbsentError, with the reason, where a run that ended with `code` has no process."""
+    if not folder.streams(path):
+        why = outcomes.nothing_recorded(path, code)
+        raise AbsentError(why, tip=" ".join(folder.not_recorded(path)))
