@@ -194,8 +194,10 @@ def python_path(first: Path, own: Mapping[str, str]) -> str:
 
 def require_program(command: Sequence[str], environment: Mapping[str, str]) -> None:
     """Raises UsageError where the command's program is not found."""
-    if shutil.which(command[0], path=environment.get("PATH")) is None:
-        raise _cannot_run(command, "there is no such program")
+    if shutil.which(command[0], path=environment.get("PATH")) is not None:
+        return
+    here = os.path.dirname(command[0]) and os.path.exists(command[0])
+    raise _cannot_run(command, "it is not executable" if here else "there is no such program")
 
 
 def launch(
