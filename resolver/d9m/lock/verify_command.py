@@ -95,7 +95,9 @@ def _verify(locked: LockFile, program: list[str], as_is: bool) -> LockVerdict:
     with temporary_folder() as place:
         locked.unpack(place / "lock")
         contents(place / "lock")  # damage is found before minutes are spent
-        run = record(kb, program, made, changes, place / "now", steps=locked.steps, stdout=2)
+        run = record(
+            kb, program, made, changes, place / "now", steps=locked.steps, ends=True, stdout=2
+        )
         require_recorded(place / "now", run.code)
         found = with_advice(kb, compare(place / "lock", place / "now", kb.meta.date, Wanted()))
     return verdict_of(locked, found, shlex.join(program))

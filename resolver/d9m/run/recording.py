@@ -38,10 +38,12 @@ def record(
     *,
     steps: int | None = None,
     collects: bool = False,
+    ends: bool = False,
     stdout: int | None = None,
 ) -> ProgramRun:
     """Run a program without input, recorded in `path`, to its end or until it made `steps` steps.
-    With `collects` the hook keeps warnings about refused ops.
+    With `collects` the hook keeps warnings about refused ops; with `ends` a signal ends this
+    process, too.
 
     Raises UsageError where the command cannot be run.
     """
@@ -50,7 +52,7 @@ def record(
     about = folder.begun(command, request.level)
     folder.make(path, about)
     done = start(
-        command, made, changes, collects=collects, recording=(path, request),
+        command, made, changes, collects=collects, recording=(path, request), ends=ends,
         stdin=subprocess.DEVNULL, stdout=stdout,
     )  # fmt: skip
     ended = msgspec.structs.replace(about, ended=folder.now(), exit_code=done.code)
