@@ -25,7 +25,7 @@ SCHEMAS = Path(__file__).parent / "schemas"
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path) -> Path:
     write(tmp_path, "train.py", IDLE)
-    write(tmp_path, "good.py", "a = 1\n")
+    write(tmp_path, "good.py", "import random\n\nrandom.seed(1)\n")
     return tmp_path
 
 
@@ -44,7 +44,7 @@ def scan(root: Path, *words: str, **variables: str) -> subprocess.CompletedProce
 
 
 EXPECTED = """\
-No program to judge was found here.
+No card: no program here uses a package that d9m knows.
 
 1 error
   train.py:1  This comment hides nothing: order finds nothing here.
@@ -278,6 +278,27 @@ NOTHING = {
     "no ending": ({"train": "import torch\n"}, "files of other kinds"),
     "versions alone": ({"requirements.txt": "torch==2.4.1\n"}, "no Python file"),
 }  # fmt: skip
+UNKNOWN = {
+    "a helper": {"w.py": "def add(x):\n    return x + 1\n"},
+    "an empty file": {"w.py": ""},
+    "a package without records": {"w.py": "import flask\n\napp = flask.Flask(__name__)\n"},
+    "a job that starts nothing known": {"run.sh": "export A=1\npython server.py\n"},
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_a_project_that_uses_nothing_on_record_is_no_answer(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "alone"
+    root.mkdir()
+    for path, text in UNKNOWN[name].items():
+        write(root, path, text)
+    for words in ((), tuple(UNKNOWN[name])):
+        done = scan(root, *words)
+        assert (done.returncode, done.stdout[:21]) == (4, "nothing to judge here")
+    write(root, "train.py", PROGRAM)
+    done = scan(root, *UNKNOWN[name])
+    assert done.returncode == 0
+    assert done.stdout.startswith("No card: ")
 
 
 @pytest.mark.parametrize("name", NOTHING)
