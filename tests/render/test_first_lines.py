@@ -23,3 +23,16 @@ def test_a_library_is_never_called_deterministic() -> None:
     lines = first_lines("--with", "xgboost=1.0.2", "--fact", "boosting_device=cuda")
     assert lines.startswith("3 known sources of nondeterminism in XGBoost: 2 absent here and 1")
     assert "the rest of it is unreviewed" in lines
+
+
+@pytest.mark.parametrize(
+    "options", ["--torch 1.6", "--torch 2.6", "--tf 2.15", "--torch 2.6 --fact distributed=true"]
+)
+def test_the_verdict_alone_counts_the_settings_that_the_answer_lists(options: str) -> None:
+    words = ("advise", *options.split(), "--device", "cuda")
+    listed = d9m(*words).stdout.partition("\nShell, ")[2].partition("\n\n  ✗")[0]
+    lines = [line.strip() for line in listed.partition("\nNotes")[0].splitlines()]
+    others = ("#", "import ", "before ", "Top of")
+    count = sum(line != "" and not line.startswith(others) for line in lines)
+    assert count > 3
+    assert f"with {count} settings" in d9m(*words, "-q").stdout
