@@ -16,6 +16,7 @@ import jsonschema_rs
 import pytest
 
 from d9m.about import SCHEMA_VERSION
+from golden import knowledge_base
 from process import d9m
 
 IDLE = "a = 1  # d9m: ignore[order] it was once\n"
@@ -672,6 +673,35 @@ def test_a_release_beyond_the_records_is_unknown(project: Path) -> None:
     done = scan(project, "--torch", "2.4.1")
     assert done.returncode == 0
     assert done.stdout.startswith("train.py  ·  PyTorch 2.4.1 (command line)  ·  CUDA (assumed)\n")
+
+
+NEWEST = f"PyTorch {knowledge_base().releases('torch')[-1]}"
+IMAGES = {
+    "pytorch/pytorch": f"{NEWEST} (assumed: Dockerfile:1 names no release)",
+    "pytorch/pytorch:latest": f"{NEWEST} (assumed: Dockerfile:1 names no release)",
+    "pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime@sha256:0a": "PyTorch 2.4.1 (Dockerfile:1)",
+    "rocm/pytorch:latest": "Dockerfile:1 states rocm/pytorch:latest, which no record has.",
+    "nvcr.io/nvidia/pytorch": "Dockerfile:1 states nvcr.io/nvidia/pytorch, which no record has.",
+    "huggingface/transformers-pytorch-gpu:4.41.2": "-gpu:4.41.2, which no record has.",
+    "ubuntu:22.04": f"{NEWEST} (assumed: no file names one)",
+}
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_a_release_that_an_image_does_not_name_is_no_fact(project: Path, image: str) -> None:
+    write(project, "train.py", "import torch\n\ntorch.manual_seed(0)\n")
+    write(project, "Dockerfile", f"FROM {image}\n")
+    done = scan(project)
+    assert IMAGES[image] in " ".join(done.stdout.split()).replace("  ", " ")
+    assert done.returncode == (3 if "no record" in IMAGES[image] else 0)
+    write(project, "requirements.txt", "torch==2.3.1\n")
+    assert "PyTorch 2.4.1" in IMAGES[image] or "PyTorch 2.3.1" in scan(project).stdout
+
+
+def test_a_moving_tag_that_is_typed_is_no_fact(project: Path) -> None:
+    write(project, "train.py", "import torch\n\ntorch.manual_seed(0)\n")
+    done = scan(project, "--container", "pytorch/pytorch:latest")
+    assert f"{NEWEST} (assumed: command line names no release)" in done.stdout
 
 
 @pytest.mark.parametrize(

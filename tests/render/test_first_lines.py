@@ -36,3 +36,19 @@ def test_the_verdict_alone_counts_the_settings_that_the_answer_lists(options: st
     count = sum(line != "" and not line.startswith(others) for line in lines)
     assert count > 3
     assert f"with {count} settings" in d9m(*words, "-q").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "is_assumed"),
+    [
+        ("--container pytorch/pytorch:latest", True),
+        ("--container tensorflow/tensorflow:latest-gpu", True),
+        ("--container vllm/vllm-openai:latest", True),
+        ("--container pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime", False),
+        ("--torch latest", False),
+    ],
+)
+def test_a_tag_that_names_no_release_is_assumed_to_mean_the_newest(
+    options: str, is_assumed: bool
+) -> None:
+    assert ("(assumed: the tag names no release)" in first_lines(*options.split())) == is_assumed

@@ -366,8 +366,9 @@ def _unknown_releases(kb: KnowledgeBase, reads: Sequence[FileRead], scanned: Sca
             name, version = kb.distribution(stated.name), stated.version
             if name in open_ and version and _age(kb, name, version) == "unlisted":
                 unlisted.append(f"{path}:{stated.line} states {name} {version}")
-        for image in read.versions.images:
-            if not open_.isdisjoint(VERSION_OPTIONS) and is_unlisted(kb, image.reference):
+        is_base = read.facts.kind == "docker"
+        for image in read.versions.images if not open_.isdisjoint(VERSION_OPTIONS) else ():
+            if is_unlisted(kb, image.reference, is_base):
                 unlisted.append(f"{path}:{image.line} states {image.reference}")
     return [*sorted(found), *(f"{statement}, which no record has." for statement in unlisted)]
 

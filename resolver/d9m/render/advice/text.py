@@ -180,6 +180,8 @@ def _package(answer: Answer, name: str, version: str) -> str:
         return f"{title} between {releases[0]} and {releases[-1]}"
     if version == "any":
         return f"{title}, any release"
+    if name in here.moving:
+        return f"{title} {version} (assumed: the tag names no release)"
     if len(releases) < 2:
         return f"{title} {version}"
     span = ", ".join(releases) if len(releases) == 2 else f"{releases[0]} to {releases[-1]}"
