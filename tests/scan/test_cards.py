@@ -297,3 +297,37 @@ def test_memory_that_the_program_leaves_unfilled_is_nondeterministic(
     monkeypatch.chdir(tmp_path)
     checks = {check.name: check for check in scanned().report.programs[0].checks}
     assert checks["ops"].text == "empty (train.py:8): nondeterministic with the flag"
+
+
+@pytest.mark.parametrize(
+    ("job", "expected"),
+    [
+        ("python main.py\n", "unknown"),
+        ("python a/main.py\n", "ok"),
+        ("python b/main.py\n", "unknown"),
+    ],
+)
+def test_a_job_counts_for_the_one_program_that_it_starts(
+    job: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"a/main.py": GREEN, "b/main.py": GREEN, "run.sh": f"export PYTHONHASHSEED=0\n{job}"}
+    write(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    programs = {program.path: program for program in scanned().report.programs}
+    checks = {check.name: check.status for check in programs["a/main.py"].checks}
+    assert checks["hash seed"] == expected
+    write(tmp_path, {"main.py": GREEN})
+    programs = {program.path: program for program in scanned().report.programs}
+    starts = [path for path, program in programs.items() if program.jobs]
+    assert starts == [job.split()[1]]
+
+
+def test_a_framework_that_only_writes_logs_is_not_on_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = "from torch.utils.tensorboard import SummaryWriter\n"
+    draw = "import jax\nkey = jax.random.PRNGKey(1)\nx = jax.random.normal(key)\n"
+    for code, packages in ((logs + draw, ["jax"]), (GREEN + draw, ["jax", "torch"])):
+        write(tmp_path, {"train.py": code})
+        monkeypatch.chdir(tmp_path)
+        assert sorted(scanned().report.programs[0].packages) == packages

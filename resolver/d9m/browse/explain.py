@@ -292,14 +292,14 @@ def _settings(
             continue
         without = _release_without(kb, setting, named, environment)
         readers = _readers(kb, setting, here)
-        is_closed = setting.kind in ("flag", "env") and setting.accepts and value is not None
+        is_closed = setting.kind in ("flag", "env") and bool(setting.accepts)
         yield NamedSetting(
             name,
             f"{without} does not know it." if without else setting.summary,
             setting.instead,
             is_read=setting.effect != "never" and not readers and not without,
             readers=readers,
-            refused=value if is_closed and values.fault(setting, value) else None,
+            refused=value if is_closed and value and values.fault(setting, value) else None,
             accepted=setting.accepts,
         )
 

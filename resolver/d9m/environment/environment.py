@@ -64,8 +64,8 @@ class Environment(msgspec.Struct, frozen=True):
 
     def is_moving(self, name: str) -> bool:
         """Whether the tag of the image names no release of a package: ``latest``."""
-        held = self.packages[name].origin == "container" and self.image is not None
-        return held and (name, "latest") in self.image.parts
+        parts = self.image.parts if self.image is not None else ()
+        return self.packages[name].origin == "container" and (name, "latest") in parts
 
     def cells(self, name: str, cuts: tuple[str, ...], assume: bool = True) -> Cells:
         """The domain of one variable here, divided at `cuts`.

@@ -187,7 +187,7 @@ class CardLines:
         said = step.name
         if made.value:
             said = written(self._project, step, made.value)
-        elif not made.is_given or step.value is None or step.kind == "flag":
+        elif not made.is_given or step.value is None or step.kind == "flags":
             said = wanted
         by = f" by {made.by}" if made.by else ""
         instead = f", not {wanted}" if state.is_bad and step.kind != "python" else ""
