@@ -331,3 +331,25 @@ def test_a_framework_that_only_writes_logs_is_not_on_the_card(
         write(tmp_path, {"train.py": code})
         monkeypatch.chdir(tmp_path)
         assert sorted(scanned().report.programs[0].packages) == packages
+
+
+@pytest.mark.parametrize("loop", ["for i in range(9):\n    ", "while True:\n    "])
+def test_a_seed_in_a_loop_does_not_cover_what_runs_before_it(
+    loop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"train.py": GREEN.replace("torch.manual", f"{loop}torch.manual")}
+    assert _statuses(tmp_path, monkeypatch, files)["seeds"] == "unknown"
+
+
+def test_an_argument_that_is_no_name_is_not_quoted_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "import torch\nimport lightning as L\nL.seed_everything(int(a))\n"
+        "torch.utils.data.DataLoader(d, num_workers=int(b))\nL.Trainer().fit(m)\n"
+    )
+    write(tmp_path, {"train.py": code})
+    monkeypatch.chdir(tmp_path)
+    checks = {check.name: check.text for check in scanned().report.programs[0].checks}
+    assert "by lightning.seed_everything(…) (train.py:3)" in checks["seeds"]
+    assert checks["workers"].startswith("DataLoader(num_workers=…) without")

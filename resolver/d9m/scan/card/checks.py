@@ -25,6 +25,7 @@ from d9m.scan.project.knowledge import Generator
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack
+from d9m.scan.reading.expressions import shown
 from d9m.scan.rules.loaders import LoaderCall, loadings
 from d9m.scan.rules.ops import op_answers
 from d9m.scan.rules.seeds import draws
@@ -186,7 +187,7 @@ class CardLines:
             return f"{made.by or wanted} {only} ({where})"
         said = step.name
         if made.value:
-            said = written(self._project, step, made.value)
+            said = shown(written(self._project, step, made.value))
         elif not made.is_given or step.value is None or step.kind == "flags":
             said = wanted
         by = f" by {made.by}" if made.by else ""
@@ -337,7 +338,7 @@ class CardLines:
     def _loader_line(self, status: Status, one: LoaderCall, count: str, more: int) -> CardCheck:
         name, loader = one.call.name.rpartition(".")[2], one.loader
         where = self._project.spot(one.path, one.call.place.line)
-        given = f"{name}({loader.workers}={count})" if count else f"{name}(…)"
+        given = shown(f"{name}({loader.workers}={count})") if count else f"{name}(…)"
         names = (loader.generator, loader.starts_worker)
         if status == "ok":
             text = f"{given} with {join([f'{each}=' for each in names])} ({where})"

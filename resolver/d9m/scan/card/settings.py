@@ -153,7 +153,8 @@ class ProgramSettings:
             own = effect.setting.rpartition(".")[2] in call.keywords
             if own or len(call.positional) > len(known):
                 doubt = doubt or "if its arguments say so"
-        doubt = doubt or self._doubt_of_time(effect)
+        in_loop = call is not None and call.in_loop
+        doubt = doubt or ("only in a loop" if in_loop else self._doubt_of_time(effect))
         value = effect.value
         if effect.any_value and call is not None:
             value = next(iter((*call.positional, *call.keywords.values())), None)

@@ -13,6 +13,7 @@ from d9m.resolve.helper_calls import Call
 from d9m.scan.facts import Arms, Assignment, EnvironmentWrite, FileFacts, WrittenCall
 from d9m.scan.finding import Spot
 from d9m.scan.project.questions import Questions
+from d9m.scan.reading.expressions import shown
 from d9m.scan.vocabulary import Vocabulary
 
 
@@ -136,7 +137,7 @@ def _spelt(helper: Call, call: WrittenCall) -> str:
     if helper.left_out and named:
         return f"{call.name}() without {next(iter(named))}="
     kept = {key: said for key, said in call.keywords.items() if key in named or not named}
-    text = written(msgspec.structs.replace(call, keywords=kept), call.name)
+    text = shown(written(msgspec.structs.replace(call, keywords=kept), call.name))
     if len(kept) == len(call.keywords):
         return text
     return f"{text.removesuffix(')')}{', ' if kept or call.positional else ''}…)"
