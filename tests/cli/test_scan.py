@@ -16,6 +16,7 @@ import jsonschema_rs
 import pytest
 
 from d9m.about import SCHEMA_VERSION
+from golden import knowledge_base
 from process import d9m
 
 IDLE = "a = 1  # d9m: ignore[order] it was once\n"
@@ -25,7 +26,7 @@ SCHEMAS = Path(__file__).parent / "schemas"
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path) -> Path:
     write(tmp_path, "train.py", IDLE)
-    write(tmp_path, "good.py", "a = 1\n")
+    write(tmp_path, "good.py", "import random\n\nrandom.seed(1)\n")
     return tmp_path
 
 
@@ -44,7 +45,7 @@ def scan(root: Path, *words: str, **variables: str) -> subprocess.CompletedProce
 
 
 EXPECTED = """\
-No program to judge was found here.
+No card: no program here uses a package that d9m knows.
 
 1 error
   train.py:1  This comment hides nothing: order finds nothing here.
@@ -278,6 +279,27 @@ NOTHING = {
     "no ending": ({"train": "import torch\n"}, "files of other kinds"),
     "versions alone": ({"requirements.txt": "torch==2.4.1\n"}, "no Python file"),
 }  # fmt: skip
+UNKNOWN = {
+    "a helper": {"w.py": "def add(x):\n    return x + 1\n"},
+    "an empty file": {"w.py": ""},
+    "a package without records": {"w.py": "import flask\n\napp = flask.Flask(__name__)\n"},
+    "a job that starts nothing known": {"run.sh": "export A=1\npython server.py\n"},
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_a_project_that_uses_nothing_on_record_is_no_answer(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "alone"
+    root.mkdir()
+    for path, text in UNKNOWN[name].items():
+        write(root, path, text)
+    for words in ((), tuple(UNKNOWN[name])):
+        done = scan(root, *words)
+        assert (done.returncode, done.stdout[:21]) == (4, "nothing to judge here")
+    write(root, "train.py", PROGRAM)
+    done = scan(root, *UNKNOWN[name])
+    assert done.returncode == 0
+    assert done.stdout.startswith("No card: ")
 
 
 @pytest.mark.parametrize("name", NOTHING)
@@ -651,6 +673,35 @@ def test_a_release_beyond_the_records_is_unknown(project: Path) -> None:
     done = scan(project, "--torch", "2.4.1")
     assert done.returncode == 0
     assert done.stdout.startswith("train.py  ·  PyTorch 2.4.1 (command line)  ·  CUDA (assumed)\n")
+
+
+NEWEST = f"PyTorch {knowledge_base().releases('torch')[-1]}"
+IMAGES = {
+    "pytorch/pytorch": f"{NEWEST} (assumed: Dockerfile:1 names no release)",
+    "pytorch/pytorch:latest": f"{NEWEST} (assumed: Dockerfile:1 names no release)",
+    "pytorch/pytorch:2.4.1-cuda12.1-cudnn9-runtime@sha256:0a": "PyTorch 2.4.1 (Dockerfile:1)",
+    "rocm/pytorch:latest": "Dockerfile:1 states rocm/pytorch:latest, which no record has.",
+    "nvcr.io/nvidia/pytorch": "Dockerfile:1 states nvcr.io/nvidia/pytorch, which no record has.",
+    "huggingface/transformers-pytorch-gpu:4.41.2": "-gpu:4.41.2, which no record has.",
+    "ubuntu:22.04": f"{NEWEST} (assumed: no file names one)",
+}
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_a_release_that_an_image_does_not_name_is_no_fact(project: Path, image: str) -> None:
+    write(project, "train.py", "import torch\n\ntorch.manual_seed(0)\n")
+    write(project, "Dockerfile", f"FROM {image}\n")
+    done = scan(project)
+    assert IMAGES[image] in " ".join(done.stdout.split()).replace("  ", " ")
+    assert done.returncode == (3 if "no record" in IMAGES[image] else 0)
+    write(project, "requirements.txt", "torch==2.3.1\n")
+    assert "PyTorch 2.4.1" in IMAGES[image] or "PyTorch 2.3.1" in scan(project).stdout
+
+
+def test_a_moving_tag_that_is_typed_is_no_fact(project: Path) -> None:
+    write(project, "train.py", "import torch\n\ntorch.manual_seed(0)\n")
+    done = scan(project, "--container", "pytorch/pytorch:latest")
+    assert f"{NEWEST} (assumed: command line names no release)" in done.stdout
 
 
 @pytest.mark.parametrize(

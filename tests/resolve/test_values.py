@@ -208,6 +208,20 @@ def test_cublas_has_one_value_for_all_ops(torch: str, ops: list[str] | None) -> 
     assert made.status == "contradictory", made
 
 
+@pytest.mark.parametrize("value", [":0:0", ":4096:2:16:8", ":32:2"])
+def test_cublas_takes_any_pairs_of_size_and_count(value: str) -> None:
+    """And the switch of PyTorch refuses them, up to the release that no longer checks."""
+    name = "CUBLAS_WORKSPACE_CONFIG"
+    assert values.fault(knowledge_base().settings[name], value) is None
+    assert judged(name, value, ["mm"], torch="2.4").status == "contradictory"
+    assert judged(name, value, ["mm"], torch="2.13").status == "harmless"
+
+
+@pytest.mark.parametrize("value", ["4096:8", ":4096", ":4096:8:", ":a:b", ":-1:8", ":\u0661:8"])
+def test_cublas_takes_no_other_values(value: str) -> None:
+    assert judged("CUBLAS_WORKSPACE_CONFIG", value, ["mm"], torch="2.13").status == "invalid"
+
+
 VARIABLES = [
     setting
     for setting in knowledge_base().settings.values()

@@ -209,3 +209,147 @@ def _statuses(root: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
     monkeypatch.chdir(root)
     programs = {program.path: program for program in scanned().report.programs}
     return {check.name: check.status for check in programs["train.py"].checks}
+
+
+LINE = "torch.nn.Linear(1, 1)(torch.ones(1)).backward()\n"
+VALUES = {
+    ("torch==2.4.1", "import torch\ntorch.random.manual_seed(7)\n" + LINE): (
+        "seeds", "ok", "PyTorch (train.py:2)",
+    ),
+    ("tensorflow==1.15.5", "import tensorflow as tf\ntf.random.set_random_seed(1)\n"): (
+        "seeds", "ok", "TensorFlow (train.py:2)",
+    ),
+    ("tensorflow==2.15.0", "import tensorflow as tf\ntf.compat.v1.set_random_seed(1)\n"): (
+        "seeds", "ok", "TensorFlow (train.py:2)",
+    ),
+    ("tensorflow==2.15.0", "import tensorflow as tf\ntf.random.set_random_seed(1)\n"): (
+        "seeds", "unknown", "TensorFlow with the error below (train.py:2)",
+    ),
+    ("tensorflow==2.15.0", "import tensorflow as tf\ntf.keras.utils.set_random_seed(12)\n"): (
+        "seeds", "ok", "by tensorflow.keras.utils.set_random_seed(12) (train.py:2)",
+    ),
+    ("torch==2.15.0", "import torch\ntorch.use_deterministic_algorithms(args.x)\n" + LINE): (
+        "flag", "unknown", "algorithms(args.x) with a value that the text does not show",
+    ),
+    ("torch==2.15.0", "import torch\ntorch.backends.cudnn.benchmark = not x\n" + LINE): (
+        "cuDNN", "unknown", "torch.backends.cudnn.benchmark with a value that the text does not",
+    ),
+    ("lightning==2.4.0", "import lightning as L\nL.Trainer(deterministic='warn', a=2)\n"): (
+        "flag", "unknown", "lightning.Trainer(deterministic='warn', …) only warns where",
+    ),
+    ("lightning==2.4.0", "import lightning as L\nL.Trainer(deterministic='warn').fit(m)\n"): (
+        "cuDNN", "ok", "torch.backends.cudnn.benchmark = False by lightning.Trainer",
+    ),
+    ("lightning==2.4.0", "import lightning as L\nL.seed_everything(42)\nL.Trainer().fit(m)\n"): (
+        "hash seed", "missing", "PYTHONHASHSEED=0 is set nowhere",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "expected"), VALUES.items())
+def test_a_card_quotes_the_value_that_the_program_has(
+    case: tuple[str, str],
+    expected: tuple[str, str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write(tmp_path, {"requirements.txt": f"{case[0]}\n", "train.py": case[1]})
+    monkeypatch.chdir(tmp_path)
+    checks = {check.name: check for check in scanned().report.programs[0].checks}
+    name, status, part = expected
+    assert checks[name].status == status, checks[name].text
+    assert part in checks[name].text
+
+
+@pytest.mark.parametrize("value", ["$SEED", '"${1}"', "$(date +%s)"])
+def test_a_value_that_only_the_job_knows_is_not_green(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"train.py": GREEN, "run.sh": f"export PYTHONHASHSEED={value}\npython train.py\n"}
+    assert _statuses(tmp_path, monkeypatch, files)["hash seed"] == "unknown"
+
+
+FACTS = {
+    "torch.use_deterministic_algorithms(True)": "raises an error",
+    "torch.use_deterministic_algorithms(True, warn_only=False)": "raises an error",
+    "torch.use_deterministic_algorithms(True, warn_only=True)": "nondeterministic",
+    "torch.set_deterministic_debug_mode('warn')": "nondeterministic",
+}
+
+
+@pytest.mark.parametrize("call", FACTS)
+def test_an_op_that_the_switch_only_warns_of_is_nondeterministic(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = GREEN.replace("torch.backends", f"{call}\ntorch.histc(x)\ntorch.backends")
+    write(tmp_path, {"requirements.txt": "torch==2.6.0\n", "train.py": text})
+    monkeypatch.chdir(tmp_path)
+    checks = {check.name: check for check in scanned().report.programs[0].checks}
+    assert checks["ops"].text == f"histc (train.py:5): {FACTS[call]} with the flag"
+
+
+def test_memory_that_the_program_leaves_unfilled_is_nondeterministic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unfilled = "torch.utils.deterministic.fill_uninitialized_memory = False\ntorch.empty(3)\n"
+    text = GREEN + "torch.use_deterministic_algorithms(True)\n" + unfilled
+    write(tmp_path, {"requirements.txt": "torch==2.6.0\n", "train.py": text})
+    monkeypatch.chdir(tmp_path)
+    checks = {check.name: check for check in scanned().report.programs[0].checks}
+    assert checks["ops"].text == "empty (train.py:8): nondeterministic with the flag"
+
+
+@pytest.mark.parametrize(
+    ("job", "expected"),
+    [
+        ("python main.py\n", "unknown"),
+        ("python a/main.py\n", "ok"),
+        ("python b/main.py\n", "unknown"),
+    ],
+)
+def test_a_job_counts_for_the_one_program_that_it_starts(
+    job: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"a/main.py": GREEN, "b/main.py": GREEN, "run.sh": f"export PYTHONHASHSEED=0\n{job}"}
+    write(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    programs = {program.path: program for program in scanned().report.programs}
+    checks = {check.name: check.status for check in programs["a/main.py"].checks}
+    assert checks["hash seed"] == expected
+    write(tmp_path, {"main.py": GREEN})
+    programs = {program.path: program for program in scanned().report.programs}
+    starts = [path for path, program in programs.items() if program.jobs]
+    assert starts == [job.split()[1]]
+
+
+def test_a_framework_that_only_writes_logs_is_not_on_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = "from torch.utils.tensorboard import SummaryWriter\n"
+    draw = "import jax\nkey = jax.random.PRNGKey(1)\nx = jax.random.normal(key)\n"
+    for code, packages in ((logs + draw, ["jax"]), (GREEN + draw, ["jax", "torch"])):
+        write(tmp_path, {"train.py": code})
+        monkeypatch.chdir(tmp_path)
+        assert sorted(scanned().report.programs[0].packages) == packages
+
+
+@pytest.mark.parametrize("loop", ["for i in range(9):\n    ", "while True:\n    "])
+def test_a_seed_in_a_loop_does_not_cover_what_runs_before_it(
+    loop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"train.py": GREEN.replace("torch.manual", f"{loop}torch.manual")}
+    assert _statuses(tmp_path, monkeypatch, files)["seeds"] == "unknown"
+
+
+def test_an_argument_that_is_no_name_is_not_quoted_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "import torch\nimport lightning as L\nL.seed_everything(int(a))\n"
+        "torch.utils.data.DataLoader(d, num_workers=int(b))\nL.Trainer().fit(m)\n"
+    )
+    write(tmp_path, {"train.py": code})
+    monkeypatch.chdir(tmp_path)
+    checks = {check.name: check.text for check in scanned().report.programs[0].checks}
+    assert "by lightning.seed_everything(…) (train.py:3)" in checks["seeds"]
+    assert checks["workers"].startswith("DataLoader(num_workers=…) without")

@@ -26,6 +26,7 @@ from d9m.errors import UsageError, nearest, quote
 from d9m.kb.store import KnowledgeBase
 from d9m.model.advice import Tool
 from d9m.model.records import AdviceFor, Setting, Symptom
+from d9m.resolve import values
 
 MOST_CANDIDATES = 5
 
@@ -291,14 +292,14 @@ def _settings(
             continue
         without = _release_without(kb, setting, named, environment)
         readers = _readers(kb, setting, here)
-        refused = value if setting.kind in ("flag", "env") and setting.accepts else None
+        is_closed = setting.kind in ("flag", "env") and bool(setting.accepts)
         yield NamedSetting(
             name,
             f"{without} does not know it." if without else setting.summary,
             setting.instead,
             is_read=setting.effect != "never" and not readers and not without,
             readers=readers,
-            refused=refused if refused not in setting.accepts else None,
+            refused=value if is_closed and value and values.fault(setting, value) else None,
             accepted=setting.accepts,
         )
 

@@ -72,9 +72,7 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
 
     Raises UsageError for an unknown family or tag, and for a tag with several variants.
     """
-    path, colon, wanted = reference.rpartition(":")
-    if not colon or "/" in wanted:
-        path, wanted = reference, ""
+    path, wanted = split_reference(reference)
     family, packages = _family(kb, path)
     if not wanted:
         raise UsageError(
@@ -116,6 +114,17 @@ def _refuse_older(kb: KnowledgeBase, packages: Sequence[str], image: str, wanted
         note = kb.packages[package].releases[first].note
         what = f"the records begin with {first}" + (f", the {note}" if note else "")
         raise UsageError(f"{image} is too old: {what}", tip="see: d9m list versions")
+
+
+def split_reference(reference: str) -> tuple[str, str]:
+    """Return the repository and the tag of a reference, without a digest.
+
+    >>> split_reference("localhost:5000/pytorch/pytorch"), split_reference("a/b:1@sha256:0")
+    (('localhost:5000/pytorch/pytorch', ''), ('a/b', '1'))
+    """
+    plain = reference.partition("@")[0]
+    path, colon, tag = plain.rpartition(":")
+    return (path, tag) if colon and "/" not in tag else (plain, "")
 
 
 def _image_by_contents(

@@ -62,6 +62,11 @@ class Environment(msgspec.Struct, frozen=True):
     api_defaults: Mapping[str, str] = {}
     """Defaults that the API of a call gives to arguments that are left out."""
 
+    def is_moving(self, name: str) -> bool:
+        """Whether the tag of the image names no release of a package: ``latest``."""
+        parts = self.image.parts if self.image is not None else ()
+        return self.packages[name].origin == "container" and (name, "latest") in parts
+
     def cells(self, name: str, cuts: tuple[str, ...], assume: bool = True) -> Cells:
         """The domain of one variable here, divided at `cuts`.
 

@@ -89,6 +89,8 @@ class Surroundings(msgspec.Struct, frozen=True):
     """Packages newer than every release known."""
     between: list[str] = []
     """Packages in a build that lies between two releases."""
+    moving: list[str] = []
+    """Packages taken to be the newest release, since the tag of their image names none."""
     gpu: str | None = None
     """The GPU model, if it was named."""
     ignored: int = 0

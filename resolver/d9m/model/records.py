@@ -310,7 +310,9 @@ class Setting(Conditional, frozen=True, kw_only=True):
     instead: str | None = None
     """The setting that was meant."""
     accepts: list[str] = []
-    """Every value it takes, where the set is closed."""
+    """Every value it takes, where the set is closed, or but for those that have its `form`."""
+    form: str | None = None
+    """``:SIZE:COUNT``: other values, where words in capitals are whole numbers; it may repeat."""
     separators: str | None = None
     """Characters between the words of a value: each word is one of `accepts`, or a number."""
     reading: list[SpellingRule] = []
@@ -332,6 +334,13 @@ class Setting(Conditional, frozen=True, kw_only=True):
     when: When = {}
     """Where something reads it."""
     evidence: list[Evidence]
+
+    def has_form(self, text: str) -> bool:
+        """Return whether a text has its form."""
+        if self.form is None:
+            return False
+        pattern = re.sub("[A-Z]+", r"\\d+", re.escape(self.form))
+        return re.fullmatch(f"(?:{pattern})+", text, re.ASCII) is not None
 
     def takes_number(self, text: str) -> bool:
         """Return whether a text is a number that it takes, as C and Python read numbers; true for

@@ -141,6 +141,7 @@ def _surroundings(environment: Environment, judged: Iterable[AppliedSource]) -> 
         assumed=[*defaults, *shipped],
         beyond=[name for name, package in held if package.candidates.how == "newer"],
         between=[name for name, package in held if package.candidates.how == "between"],
+        moving=[name for name, _package in held if environment.is_moving(name)],
         gpu=environment.gpu,
         ignored=environment.ignored,
     )

@@ -70,9 +70,9 @@ def fault(setting: Setting, text: str, environment: Environment | None = None) -
         are_flags = all(item.startswith(starts) for item in listed(setting, text) if starts)
         return None if are_flags else f"accepts flags that begin with {' or '.join(starts)}"
     words = list(filter(None, _parts(setting, spelled(setting, text, environment))[::2])) or [text]
-    if setting.accepts and not set(words) <= set(setting.accepts):
+    if setting.accepts and not (set(words) <= set(setting.accepts) or setting.has_form(text)):
         rule = _rule(setting, environment)
-        known = [*setting.accepts, *(rule.same if rule is not None else ())]
+        known = [*setting.accepts, *(rule.same if rule is not None else ()), setting.form]
         *others, last = dict.fromkeys(filter(None, known))
         case = ", in any case" if rule is not None and rule.ignores_case else ""
         return f"accepts {' or '.join([*filter(None, [', '.join(others)]), last])}{case}"

@@ -210,6 +210,8 @@ def command(
         if not count:
             break
         outcome = scan(kb, request, configuration, old)
+        report = msgspec.structs.replace(outcome.report, did_nothing=False)
+        outcome = msgspec.structs.replace(outcome, report=report)
     _say_refused(refusals)
     _deliver(outcome, format_, color, out, statistics, places)
     raise _end(outcome, fail_on != "never", allow_unknown, bool(refusals))

@@ -45,7 +45,7 @@ def judge(
         d9m=Tool(about.__version__, kb.meta.date),
         root=root,
         environments=environments(project),
-        programs=[one for one in cards(project, found) if shown is None or one.path in shown],
+        programs=cards(project, found),
         findings=sorted(found, key=sort_key),
         files=FilesRead(read, unreadable),
     )

@@ -115,13 +115,23 @@ def _judged(
     if not files.unreadable and not _has_code(walked, reads):
         unchanged = f"no changed files: nothing that d9m scan reads differs from {request.changed}"
         nothing = unchanged if is_unchanged else _why_nothing(walked)
+    elif request.changed is None and not any(file.needed for file in files.unreadable):
+        found = (*hidden.kept, *(one.finding for one in hidden.hidden))
+        has_findings = any(walked.shows(finding.path) for finding in found)
+        uses = any(each.packages for each in scanned.environments)
+        if not (uses or has_findings or any(_is_known(kb, each) for each in facts)):
+            nothing = NOTHING_TO_JUDGE
     report = ScanReport(
         schema_version=scanned.schema_version,
         d9m=scanned.d9m,
         root=_shown_root(walked),
         strict=request.strict or configuration.strict,
         environments=scanned.environments,
-        programs=[_chosen_lines(program, select, ignore) for program in scanned.programs],
+        programs=[
+            _chosen_lines(program, select, ignore)
+            for program in scanned.programs
+            if walked.shows(program.path)
+        ],
         jobs=_jobs(reads),
         findings=new,
         suppressed=len(hidden.hidden),
@@ -135,6 +145,15 @@ def _judged(
     )
     suppressed = (*by_comment, *(Suppressed(finding, "baseline") for finding in known))
     return ScanOutcome(walked, report, suppressed, tuple(kept))
+
+
+NOTHING_TO_JUDGE = "nothing to judge here: no file uses a package or a setting that d9m knows"
+
+
+def _is_known(kb: KnowledgeBase, facts: FileFacts) -> bool:
+    """Whether a file calls or sets anything of the records, or has an order that is not fixed."""
+    known = any(write.name in kb.settings for write in facts.variables)
+    return known or bool(facts.calls or facts.assignments or facts.orders)
 
 
 def _is_in_range(
@@ -347,8 +366,9 @@ def _unknown_releases(kb: KnowledgeBase, reads: Sequence[FileRead], scanned: Sca
             name, version = kb.distribution(stated.name), stated.version
             if name in open_ and version and _age(kb, name, version) == "unlisted":
                 unlisted.append(f"{path}:{stated.line} states {name} {version}")
-        for image in read.versions.images:
-            if not open_.isdisjoint(VERSION_OPTIONS) and is_unlisted(kb, image.reference):
+        is_base = read.facts.kind == "docker"
+        for image in read.versions.images if not open_.isdisjoint(VERSION_OPTIONS) else ():
+            if is_unlisted(kb, image.reference, is_base):
                 unlisted.append(f"{path}:{image.line} states {image.reference}")
     return [*sorted(found), *(f"{statement}, which no record has." for statement in unlisted)]
 

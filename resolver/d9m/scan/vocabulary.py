@@ -201,6 +201,7 @@ def setting_statements(kb: KnowledgeBase) -> Iterator[tuple[str, str]]:
         if setting.kind != "python" or _is_argument(kb, name):
             continue
         yield name, name
+        yield from ((setter, name) for setter in setting.setters)
         if _option(name, setting) is None:
             for written in _written_names(setting):
                 yield written, name

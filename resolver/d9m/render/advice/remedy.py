@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from d9m.model.advice import OpAnswer, SourceAnswer
+from d9m.model.advice import Advice, OpAnswer, SourceAnswer
 from d9m.model.settings import Step
 from d9m.render import phrases
+from d9m.render.advice.program import module
 from d9m.render.interface import Answer
 
 MOST_NAMED = 2
@@ -66,3 +67,45 @@ def written(step: Step) -> str:
     if step.kind == "unset":
         return f"unset {step.name}"
     return step.text or (f"{step.name}={step.value}" if step.value else step.name)
+
+
+def left_to_set(answer: Answer) -> list[Step]:
+    """Return the steps that an answer lists: without what is set already, what a call of the user's
+    makes, and seeds where no package in question draws random numbers.
+    """
+    done, seeds = already_set(answer.advice), has_generator(answer)
+    left = [step for step in answer.advice.steps if step.name not in done and not step.covered_by]
+    return [step for step in left if seeds or not _is_basic(answer, step)]
+
+
+def already_set(advice: Advice) -> set[str]:
+    """Return the needed settings that are made, each with a value that will do."""
+    done = {made.name for made in advice.existing if made.status == "needed"}
+    return done.difference(advice.missing)
+
+
+def has_generator(answer: Answer) -> bool:
+    """Whether a package in question draws random numbers: only then seeds matter."""
+    kb, packages = answer.kb, answer.advice.environment.packages.keys()
+    if any(kb.packages[name].kind not in ("library", "platform") for name in packages):
+        return True
+    modules = {each for name in packages for each in kb.packages[name].imports}
+    for step in answer.advice.steps:
+        if not _is_basic(answer, step):
+            continue
+        imported = {module(line).partition(".")[0] for line in step.imports}
+        if imported & modules or any(_is_own(answer, label, step.name) for label in step.solutions):
+            return True
+    return False
+
+
+def _is_basic(answer: Answer, step: Step) -> bool:
+    """Whether a step belongs to what every program needs, such as seeds."""
+    return bool(step.solutions) and all(each in answer.kb.ingredients for each in step.solutions)
+
+
+def _is_own(answer: Answer, basics: str, name: str) -> bool:
+    """Whether a step of the basics is one of a package in question."""
+    record, packages = answer.kb.ingredients[basics], answer.advice.environment.packages.keys()
+    made = [each for each in record.settings if each.name == name]
+    return any(packages & set(each.condition.cuts) for each in [record, *made])

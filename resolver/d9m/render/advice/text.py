@@ -12,7 +12,7 @@ from d9m.environment.version_options import naming
 from d9m.errors import ExitCode
 from d9m.model.advice import REPEATS, Advice, OpAnswer, exit_code
 from d9m.render import phrases, words
-from d9m.render.advice import notes, op_lines, todo, verdict
+from d9m.render.advice import notes, op_lines, remedy, todo, verdict
 from d9m.render.interface import Answer, Rendered
 from d9m.render.page import Page, Span, Style
 from d9m.resolve.op_names import is_known
@@ -180,6 +180,8 @@ def _package(answer: Answer, name: str, version: str) -> str:
         return f"{title} between {releases[0]} and {releases[-1]}"
     if version == "any":
         return f"{title}, any release"
+    if name in here.moving:
+        return f"{title} {version} (assumed: the tag names no release)"
     if len(releases) < 2:
         return f"{title} {version}"
     span = ", ".join(releases) if len(releases) == 2 else f"{releases[0]} to {releases[-1]}"
@@ -226,7 +228,7 @@ def _basics(answer: Answer) -> str:
     advice = answer.advice
     if advice.scope == "run":
         seeds = "check data loading, checkpoints and other seeds"
-        return seeds if todo.has_generator(answer) else ""
+        return seeds if remedy.has_generator(answer) else ""
     chosen = {solution.label for solution in advice.solutions}
     left: list[str] = []
     for ingredient in advice.ingredients:

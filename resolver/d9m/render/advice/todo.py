@@ -8,8 +8,9 @@ from d9m.model.advice import Existing, HelperAnswer
 from d9m.model.records import EVIDENCE_KINDS
 from d9m.model.settings import Conflict, Step
 from d9m.render import phrases
+from d9m.render.advice import remedy
 from d9m.render.advice.blocks import mode_choice, only
-from d9m.render.advice.program import imports, module, program_steps
+from d9m.render.advice.program import imports, program_steps
 from d9m.render.advice.step import line
 from d9m.render.advice.verdict import seeds_first
 from d9m.render.interface import Answer
@@ -44,15 +45,11 @@ def settings(page: Page, answer: Answer) -> None:
     without what is set already, and what a call of the user's makes.
     """
     advice = answer.advice
-    done = {made.name for made in advice.existing if made.status == "needed"}
-    done.difference_update(advice.missing)
-    seeds = has_generator(answer)
     groups: dict[str, list[Step]] = {}
-    for step in advice.steps:
-        is_left = step.name not in done and step.covered_by is None
-        if is_left and (seeds or not _is_basic(answer, step)):
-            groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
-    if not groups and (done or any(step.covered_by for step in advice.steps)):
+    for step in remedy.left_to_set(answer):
+        groups.setdefault(_GROUP.get(step.kind, step.kind), []).append(step)
+    is_set = remedy.already_set(advice) or any(step.covered_by for step in advice.steps)
+    if not groups and is_set:
         page.line("Nothing is left to set.")
     for group, members in sorted(groups.items(), key=lambda item: item[0] != "avoid"):
         page.gap()
@@ -75,33 +72,6 @@ def settings(page: Page, answer: Answer) -> None:
                 place = step.where
             last = comment
     page.gap()
-
-
-def has_generator(answer: Answer) -> bool:
-    """Whether a package in question draws random numbers: only then seeds matter."""
-    kb, packages = answer.kb, answer.advice.environment.packages.keys()
-    if any(kb.packages[name].kind not in ("library", "platform") for name in packages):
-        return True
-    modules = {each for name in packages for each in kb.packages[name].imports}
-    for step in answer.advice.steps:
-        if not _is_basic(answer, step):
-            continue
-        imported = {module(line).partition(".")[0] for line in step.imports}
-        if imported & modules or any(_is_own(answer, label, step.name) for label in step.solutions):
-            return True
-    return False
-
-
-def _is_basic(answer: Answer, step: Step) -> bool:
-    """Whether a step belongs to what every program needs, such as seeds."""
-    return bool(step.solutions) and all(each in answer.kb.ingredients for each in step.solutions)
-
-
-def _is_own(answer: Answer, basics: str, name: str) -> bool:
-    """Whether a step of the basics is one of a package in question."""
-    record, packages = answer.kb.ingredients[basics], answer.advice.environment.packages.keys()
-    made = [each for each in record.settings if each.name == name]
-    return any(packages & set(each.condition.cuts) for each in [record, *made])
 
 
 def _comment(answer: Answer, step: Step) -> str | None:

@@ -68,7 +68,9 @@ def sentences(answer: Answer) -> str:
 def _standing_alone(answer: Answer, verdict: str) -> str:
     """Return a verdict that points to nothing below it."""
     labels = [solution.label for solution in answer.advice.solutions]
-    named = remedy.of_labels(answer, labels) or phrases.plural(len(labels), "setting")
+    count = sum(step.kind != "avoid" for step in remedy.left_to_set(answer))
+    counted = phrases.plural(count, "setting") if count else "what is set already"
+    named = remedy.of_labels(answer, labels) or counted
     alone = verdict.replace("the settings below", named)
     alone = alone.replace("by the details below", "depending on conditions")
     return alone.replace("the details below", "conditions").replace(" below", "")

@@ -204,6 +204,7 @@ _FIELDS: dict[str, Field] = {
     "effect": _word({"never": "Nothing reads it."}),
     "examples": _examples,
     "exception": _sentence("Raised as {}."),
+    "form": _sentence("Other values have the form {}, once or several times."),
     "instead": _sentence("Use {} instead."),
     "kind": _word(
         {

@@ -25,6 +25,7 @@ from d9m.scan.project.knowledge import Generator
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
 from d9m.scan.project.questions import PackageStack
+from d9m.scan.reading.expressions import shown
 from d9m.scan.rules.loaders import LoaderCall, loadings
 from d9m.scan.rules.ops import op_answers
 from d9m.scan.rules.seeds import draws
@@ -53,8 +54,10 @@ class CardLines:
         self._program = program
         self._started = started
         self._certain = certain
-        self._stack = stack_of(project, program, certain)
-        self._settings = ProgramSettings(project, program, started, certain, self._stack, faults)
+        stack = stack_of(project, program, certain)
+        self._settings = ProgramSettings(project, program, started, certain, stack, faults)
+        facts = {**self._settings.decided(), **dict(stack.facts)}
+        self._stack = msgspec.structs.replace(stack, facts=tuple(sorted(facts.items())))
         self.ranks = ranks_of(started)
 
     def checks(self) -> list[CardCheck]:
@@ -143,7 +146,7 @@ class CardLines:
         names = (name for name, _version in self._stack.packages)
         home = next((name for name in names if kinds[name].kind == "framework"), "")
         found: list[tuple[str, WrittenCall, OpAnswer]] = []
-        for path, call, answer in op_answers(self._project, self._program, home):
+        for path, call, answer in op_answers(self._project, self._program, home, self._stack.facts):
             if not self._certain.is_foreign(path, call.place.line):
                 found.append((path, call, answer))
         return found
@@ -180,17 +183,16 @@ class CardLines:
         if step.kind in ("unset", "avoid"):
             return f"{step.name} is set ({where})"
         if made.warns:
-            return f"{wanted} only warns: an op that it does not cover stays ({where})"
-        if state.is_bad:
-            value = f"{step.name}={made.value}" if step.kind == "env" else ""
-            value = value or written(self._project, step, made.value or "another value")
-            doubt = f" {made.doubt}" if made.doubt else ""
-            instead = f", not {wanted}" if step.kind != "python" else ""
-            return f"{value}{doubt} ({where}){instead}"
+            only = "only warns where an op has no deterministic version"
+            return f"{made.by or wanted} {only} ({where})"
+        said = step.name
+        if made.value:
+            said = shown(written(self._project, step, made.value))
+        elif not made.is_given or step.value is None or step.kind == "flags":
+            said = wanted
         by = f" by {made.by}" if made.by else ""
-        value = made.value if step.kind == "env" and made.value and made.is_text else None
-        said = f"{step.name}={value}" if value else wanted
-        return f"{said}{by}{f' {made.doubt}' if made.doubt else ''} ({where})"
+        instead = f", not {wanted}" if state.is_bad and step.kind != "python" else ""
+        return f"{said}{by}{f' {made.doubt}' if made.doubt else ''} ({where}){instead}"
 
     # --- seeds ---------------------------------------------------------------------------
 
@@ -336,7 +338,7 @@ class CardLines:
     def _loader_line(self, status: Status, one: LoaderCall, count: str, more: int) -> CardCheck:
         name, loader = one.call.name.rpartition(".")[2], one.loader
         where = self._project.spot(one.path, one.call.place.line)
-        given = f"{name}({loader.workers}={count})" if count else f"{name}(…)"
+        given = shown(f"{name}({loader.workers}={count})") if count else f"{name}(…)"
         names = (loader.generator, loader.starts_worker)
         if status == "ok":
             text = f"{given} with {join([f'{each}=' for each in names])} ({where})"

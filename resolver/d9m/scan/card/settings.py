@@ -9,13 +9,12 @@ import msgspec
 
 from d9m.kb.store import KnowledgeBase
 from d9m.model.settings import Step
-from d9m.model.signatures import arguments
 from d9m.resolve import values
 from d9m.scan.card.certain import CertainCode
 from d9m.scan.card.launches import NOT_EVERYWHERE, ProgramStart, set_by_jobs
 from d9m.scan.card_line import WORST_FIRST, Status
 from d9m.scan.facts import BY_PROCESS
-from d9m.scan.project.effects import Effect
+from d9m.scan.project.effects import Effect, as_recorded
 from d9m.scan.project.made import Made
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
@@ -66,6 +65,14 @@ class ProgramSettings:
             for effect in project.effects[path]:
                 self._effects.setdefault(effect.setting, []).append(effect)
 
+    def decided(self) -> dict[str, str]:
+        """Return the facts that the settings of the program certainly decide."""
+        found: dict[str, str] = {}
+        for name, setting in self._project.kb.settings.items():
+            for made in self.made(name) if setting.decides else ():
+                found.update({} if made.doubt else setting.decides.get(made.value or "", {}))
+        return found
+
     def state(self, step: Step) -> SettingState:
         """Return how a program makes an advised setting. Setting it to something else certainly is
         missing, as is setting it nowhere, unless that is its default.
@@ -100,15 +107,19 @@ class ProgramSettings:
 
     def _too_late(self, name: str) -> Iterator[Made]:
         """Yield where code sets a variable that is read only when a process starts."""
+        holds = self._project.questions.holds
         for effect in self._effects.get(name, ()):
-            yield msgspec.structs.replace(self._made(effect), doubt="is set too late")
+            if all(holds(self._stack, when) for when in effect.when):
+                yield msgspec.structs.replace(self._made(effect), doubt="is set too late")
 
     def made(self, name: str) -> Iterator[Made]:
         """Yield where a setting is made, by code first."""
         setting = self._project.kb.settings.get(name)
         if setting is not None and setting.kind == "flag":
             yield from self._typed(name)
-        for effect in self._effects.get(name, ()):
+        generators = (each.settings for each in self._project.knowledge.generators)
+        same = next((names for names in generators if name in names), (name,))
+        for effect in (effect for each in sorted(same) for effect in self._effects.get(each, ())):
             is_late = setting is not None and setting.read == "process-start"
             write = effect.write
             if is_late and (write is None or write.how in BY_PROCESS):
@@ -138,11 +149,12 @@ class ProgramSettings:
         if not all(questions.surely_holds(self._stack, when) for when in effect.when):
             doubt = doubt or "not in every release"
         if effect.helper is not None and call is not None:
-            known = arguments(effect.by.partition("(")[2].rpartition(")")[0]).positional
+            known = as_recorded(effect.helper, call).positional
             own = effect.setting.rpartition(".")[2] in call.keywords
             if own or len(call.positional) > len(known):
                 doubt = doubt or "if its arguments say so"
-        doubt = doubt or self._doubt_of_time(effect)
+        in_loop = call is not None and call.in_loop
+        doubt = doubt or ("only in a loop" if in_loop else self._doubt_of_time(effect))
         value = effect.value
         if effect.any_value and call is not None:
             value = next(iter((*call.positional, *call.keywords.values())), None)
@@ -154,7 +166,7 @@ class ProgramSettings:
             call is None or not call.gets_nothing or effect.helper is not None,
             effect.write is not None or (effect.helper is not None and not effect.any_value),
             effect.by if effect.helper is not None else "",
-            effect.warns,
+            effect.warns and effect.setting in self._project.knowledge.switches,
         )
 
     def _doubt_of_time(self, effect: Effect) -> str:
@@ -193,8 +205,11 @@ _LITERAL = re.compile(r"True|False|[-+]?[\d.][\w.+-]*|(['\"]).*\1")
 
 
 def _doubt_of_value(step: Step, made: Made) -> str:
-    """Return why the text does not say the value; empty where any would do, or it does."""
-    if made.doubt or step.any_value or step.value is None or not made.is_given:
+    """Return why the text does not say the value; empty where it does, or any value of code would
+    do.
+    """
+    is_open = step.any_value and not made.is_text
+    if made.doubt or is_open or step.value is None or not made.is_given:
         return made.doubt
     is_known = made.value is not None and (made.is_text or _LITERAL.fullmatch(made.value))
     return "" if is_known else "with a value that the text does not show"

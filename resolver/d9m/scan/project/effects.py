@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import msgspec
 
-from d9m.model.signatures import arguments
+from d9m.model.signatures import Arguments, arguments
 from d9m.model.when import Condition
 from d9m.resolve import helper_calls
 from d9m.resolve.helper_calls import Call
 from d9m.scan.facts import Arms, Assignment, EnvironmentWrite, FileFacts, WrittenCall
 from d9m.scan.finding import Spot
 from d9m.scan.project.questions import Questions
+from d9m.scan.reading.expressions import shown
 from d9m.scan.vocabulary import Vocabulary
 
 
@@ -123,14 +124,23 @@ def _of_helper(facts: FileFacts, call: WrittenCall, helper: Call) -> Iterator[Ef
             )
 
 
-def _spelt(helper: Call, call: WrittenCall) -> str:
-    """The call as its record writes it, with the name that the file uses."""
+def as_recorded(helper: Call, call: WrittenCall) -> Arguments:
+    """Return the arguments of a call as its record writes it, with the name that the file uses."""
     spellings = helper_calls.spellings(helper)
     own = (text for text in spellings if text.startswith(f"{call.name}("))
-    named = arguments(helper.helper.call.partition("(")[2].rpartition(")")[0]).keywords
+    return arguments(next(own, spellings[0]).partition("(")[2].rpartition(")")[0])
+
+
+def _spelt(helper: Call, call: WrittenCall) -> str:
+    """The call as the file writes it; of its keywords those that the record names, if any."""
+    named = as_recorded(helper, call).keywords
     if helper.left_out and named:
         return f"{call.name}() without {next(iter(named))}="
-    return next(own, spellings[0])
+    kept = {key: said for key, said in call.keywords.items() if key in named or not named}
+    text = shown(written(msgspec.structs.replace(call, keywords=kept), call.name))
+    if len(kept) == len(call.keywords):
+        return text
+    return f"{text.removesuffix(')')}{', ' if kept or call.positional else ''}…)"
 
 
 def _says_other(helper: Call, setting: str | None, value: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from d9m.scan.facts import FileFacts, Launch, WrittenCall
@@ -25,7 +26,7 @@ class Program:
         self.files = {facts.path: facts for facts in files}
         """Those that it reaches, itself included."""
         self.launches = tuple(launches)
-        """The commands that start it, each with its job file."""
+        """The commands that start it and no other file, each with its job file."""
         self.effects = tuple(effect for path in self.files for effect in effects[path])
 
     def calls(self, names: Container[str]) -> Iterator[tuple[str, WrittenCall]]:
@@ -53,6 +54,7 @@ def find_programs(
     python = {path: facts for path, facts in files.items() if path in effects}
     imported = {path: modules.imported(facts) for path, facts in python.items()}
     launches = launched_files(files, python, modules)
+    starts = Counter(id(launch) for each in launches.values() for _job, launch in each)
     used = {other for others in imported.values() for other in others}
     trains, imports_named = vocabulary.marks("trains"), vocabulary.marks("imports_named")
     found: list[Program] = []
@@ -72,7 +74,8 @@ def find_programs(
             start |= _configured(files, modules, path)
         reached = _reached(start, imported)
         own = [python[other] for other in reached]
-        found.append(Program(facts, own, effects, launches.get(path, ())))
+        sure = [each for each in launches.get(path, ()) if starts[id(each[1])] == 1]
+        found.append(Program(facts, own, effects, sure))
     return found
 
 
@@ -102,15 +105,22 @@ def _reached(start: Iterable[str], imported: Mapping[str, Sequence[str]]) -> lis
     return sorted(found)
 
 
+def _ending(paths: Iterable[str], name: str) -> list[str]:
+    return [path for path in paths if f"/{path}".endswith(f"/{name}")]
+
+
 def launched_files(
     files: Mapping[str, FileFacts], python: Mapping[str, FileFacts], modules: Modules
 ) -> dict[str, list[tuple[str, Launch]]]:
-    """Return the files that commands of job files run, each with those commands."""
+    """Return the files that commands of job files may run, each with those commands: the file of
+    that name beside the job or below the root, else every one.
+    """
     found: dict[str, list[tuple[str, Launch]]] = {}
     for job, facts in files.items():
         for launch in facts.launches:
             name = launch.path.removeprefix("./")
-            for path in python if name else modules.named(job, launch.module):
-                if not name or path == name or path.endswith(f"/{name}"):
-                    found.setdefault(path, []).append((job, launch))
+            meant = modules.named(job, launch.module) if not name else _ending(python, name)
+            here = f"{job.rpartition('/')[0]}/{name}".lstrip("/")
+            for path in [path for path in meant if path in (name, here)] or meant:
+                found.setdefault(path, []).append((job, launch))
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -105,8 +106,21 @@ def _whole_number(node: ast.expr) -> int | None:
     return compute(left, right)
 
 
+ANYTHING = "_"
+"""Stands for an argument that is neither a literal nor a name."""
+
+
+def shown(text: str) -> str:
+    """Return a call of facts as a reader sees it.
+
+    >>> shown("seed_all(_, workers=True)")
+    'seed_all(…, workers=True)'
+    """
+    return re.sub(rf"(?<![\w.]){ANYTHING}(?![\w.])", "…", text)
+
+
 def as_argument(node: ast.expr) -> str:
-    """An argument as a fact holds it: a literal, a name, or ``x`` for anything else."""
+    """An argument as a fact holds it: a literal, a name, or `ANYTHING`."""
     if isinstance(node, ast.Starred):
         return "*rest"
     said = literal(node)
@@ -115,7 +129,7 @@ def as_argument(node: ast.expr) -> str:
     if isinstance(node, ast.Tuple | ast.List) and 0 < len(node.elts) <= _MOST_ELEMENTS:
         return f"[{', '.join(map(as_argument, node.elts))}]"
     name = dotted(node)
-    return name if name is not None and len(name) < _LONGEST_NAME else "x"
+    return name if name is not None and len(name) < _LONGEST_NAME else ANYTHING
 
 
 def last_name(func: ast.expr) -> str:

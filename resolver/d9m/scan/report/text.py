@@ -33,7 +33,7 @@ def render(
     if first:
         page.paragraph(first, style="doubt")
     if not report.nothing and not report.programs:
-        page.paragraph("No program to judge was found here.", style="dim")
+        page.paragraph("No card: no program here uses a package that d9m knows.", style="dim")
     for program in report.programs[:MOST_CARDS]:
         _card(page, program)
         page.gap()

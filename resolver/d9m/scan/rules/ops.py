@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from d9m.model.advice import OpAnswer
 from d9m.scan.facts import WrittenCall
 from d9m.scan.project.effects import written
@@ -22,13 +24,13 @@ def question(call: WrittenCall) -> str:
 
 
 def op_answers(
-    project: Project, program: Program, home: str = ""
+    project: Project, program: Program, home: str, facts: tuple[tuple[str, str], ...]
 ) -> Iterator[tuple[str, WrittenCall, OpAnswer]]:
     """Yield the ops that the files of a program call, each with its file and what the records say
-    of it. `home`: the framework whose methods ``x.cumsum()`` means.
+    of it. `home`: the framework whose methods ``x.cumsum()`` means. `facts`: of the program.
     """
-    for path, facts in program.files.items():
-        for call in facts.calls:
+    for path, file in program.files.items():
+        for call in file.calls:
             package = project.vocabulary.package(call.name) if call.name[0] != "." else home
             if not package or call.guarded:
                 continue
@@ -37,6 +39,7 @@ def op_answers(
             stack = project.questions.world(
                 project.around(path), {package, home} if home else (package,)
             )
+            stack = msgspec.structs.replace(stack, facts=facts)
             answer = project.questions.op(stack, question(call))
             if answer is not None:
                 yield path, call, answer

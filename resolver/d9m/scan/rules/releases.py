@@ -129,7 +129,10 @@ def _successor(project: Project, path: str, effect: Effect) -> str:
                 same.append((turn.name, turn.to[0] if turn.to else ""))
     for generator in project.knowledge.generators:
         if effect.setting in generator.settings:
-            same += [(name, "seed") for name in sorted(generator.settings)]
+            statements = project.vocabulary.statements
+            same += [
+                (statements[name], "seed") for name in generator.marks.seeds if name in statements
+            ]
     for name, value in same:
         setting = project.kb.settings[name]
         is_here = project.home(name) == home and project.questions.holds(stack, setting.condition)

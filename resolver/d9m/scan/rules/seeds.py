@@ -10,6 +10,7 @@ from d9m.scan.project.effects import Effect
 from d9m.scan.project.knowledge import Generator
 from d9m.scan.project.programs import Program
 from d9m.scan.project.project import Project
+from d9m.scan.reading.expressions import ANYTHING
 from d9m.scan.rules.rule import Objection, ScanRule
 
 # --- what a program seeds and draws from -----------------------------------------------
@@ -81,7 +82,7 @@ def _by_chance(project: Project) -> Iterator[tuple[str, WrittenCall, str, bool]]
             else:
                 continue
             named = call.positional[0] if call.positional else ""
-            is_named = named.isidentifier() and named != "x"
+            is_named = named.isidentifier() and named != ANYTHING
             key = (call.scope, named) if is_named else (-1, str(call.place))
             if key not in seen:
                 seen.add(key)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 
-from d9m.environment.container import Image, contents, find_image
+from d9m.environment.container import Image, contents, find_image, split_reference
 from d9m.environment.releases import Installed
 from d9m.errors import UsageError
 from d9m.kb.store import KnowledgeBase
@@ -34,23 +34,37 @@ def _contents(kb: KnowledgeBase, reference: str) -> dict[str, Installed]:
         return {}
 
 
-def is_unlisted(kb: KnowledgeBase, reference: str) -> bool:
-    """Whether a reference names an image of the records by a tag that none of them has."""
-    if "$" in reference or _moves(reference):
-        return False
-    if reference.rpartition(":")[0].rpartition("/")[2].lower() not in _families(kb):
+def is_unlisted(kb: KnowledgeBase, reference: str, is_base: bool) -> bool:
+    """Whether a reference names an image of the records by a tag that none of them has, or, for the
+    base of a Dockerfile, another image that is named for a framework.
+    """
+    if "$" in reference:
         return False
     try:
-        contents(kb, find_image(kb, reference))
+        contents(kb, find_image(kb, _tagged(reference)))
     except UsageError as error:
         said = str(error)
-        return not said.startswith("unknown container") and " variants" not in said
+        if said.startswith("unknown container"):
+            words = re.split(r"[/._-]", split_reference(reference)[0].lower())
+            return is_base and not _frameworks(kb).isdisjoint(words)
+        return " variants" not in said
     return False
+
+
+def _frameworks(kb: KnowledgeBase) -> set[str]:
+    """Return the names of frameworks, as images have them: ``torch`` and ``pytorch``."""
+    packages = [(name, each) for name, each in kb.packages.items() if each.kind == "framework"]
+    return {word for name, each in packages for word in (name, each.title.lower())}
+
+
+def _tagged(reference: str) -> str:
+    path, tag = split_reference(reference)
+    return f"{path}:{tag or 'latest'}"
 
 
 def _moves(reference: str) -> bool:
     """Whether a tag means another image after every release: ``latest-gpu``."""
-    return reference.rpartition(":")[2].startswith("latest")
+    return _tagged(reference).rpartition(":")[2].startswith("latest")
 
 
 def newest(installed: Installed) -> str | None:
@@ -59,20 +73,7 @@ def newest(installed: Installed) -> str | None:
 
 
 def known_image(kb: KnowledgeBase, reference: str) -> Image | None:
-    if reference.rpartition(":")[0].rpartition("/")[2].lower() not in _families(kb):
-        return None
     try:
-        return find_image(kb, reference)
+        return find_image(kb, _tagged(reference))
     except UsageError:
         return None
-
-
-def _families(kb: KnowledgeBase) -> set[str]:
-    return kb.once("image words", lambda: set(_image_words(kb)))
-
-
-def _image_words(kb: KnowledgeBase) -> Iterator[str]:
-    """Yield the last parts of the names of images."""
-    for family, packages in kb.meta.images.items():
-        for word in (family, *packages, kb.packages[packages[0]].repository or family):
-            yield word.rpartition("/")[2]

@@ -117,7 +117,8 @@ def _given(kb: KnowledgeBase, setup: Setup | None, given_in: str) -> ScanEnviron
         ):
             releases = installed.candidates.releases
             oldest = releases[0] if installed.version is None and releases else None
-            packages[name] = StatedVersion(newest(installed), "given", given_in, oldest)
+            how = "assumed" if environment.is_moving(name) else "given"
+            packages[name] = StatedVersion(newest(installed), how, given_in, oldest)
     named = setup.device or setup.gpu or setup.container
     device = environment.device if named else ""
     said_in = given_in if named else ""
