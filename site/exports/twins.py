@@ -22,10 +22,9 @@ _SECTIONS = {
     "ingredients": "What every program needs",
     "ops": "Ops",
     "status": "Status by release",
-    "releases": "What a release changed",
     "versions": "Releases",
 }
-"""Folder -> heading in llms.txt. Other pages have twins too, which these lead to."""
+"""Folder -> heading in llms.txt, which lists the pages right in it; their index leads to others."""
 
 
 def twins(pages: Mapping[str, str]) -> dict[str, str]:
@@ -59,7 +58,7 @@ def index(kb: KnowledgeBase, pages: Mapping[str, str]) -> str:
         "",
     ]
     for folder, heading in _SECTIONS.items():
-        here = [path for path in pages if path.rpartition("/")[0].partition("/")[0] == folder]
+        here = [path for path in pages if path.rpartition("/")[0] == folder]
         lines += [f"## {heading}", "", *_links(pages, here), ""] if here else []
     return "\n".join(lines)
 
@@ -67,9 +66,14 @@ def index(kb: KnowledgeBase, pages: Mapping[str, str]) -> str:
 def _links(pages: Mapping[str, str], paths: Iterable[str]) -> list[str]:
     found: list[str] = []
     for path in sorted(paths):
-        title = _field(pages[path], "title") or path
+        title = _field(pages[path], "title") or _heading(pages[path]) or path
         found.append(f"- [{title}]({SITE}{path}){_about(pages[path])}")
     return found
+
+
+def _heading(text: str) -> str | None:
+    found = re.search(r"^# (.+)$", text, re.MULTILINE)
+    return found[1] if found else None
 
 
 def _about(text: str) -> str:

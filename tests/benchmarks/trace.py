@@ -3,10 +3,11 @@ of a step and the bytes of each.
 
     python tests/benchmarks/trace.py [ROUNDS [FRAMEWORK ...]]
 
-Four models of PyTorch with AdamW, fused and foreach, on this CPU; of TensorFlow and JAX two models
-at level step. Levels take turns step by step in one process, so that a busy machine slows all of
-them alike; each figure is a median of CPU times, of one thread or, where the framework computes in
-threads of its own, of the process. Read ratios, not milliseconds. Nothing is asserted here.
+Five models of PyTorch with AdamW, fused and foreach, on this CPU, beside torch's DebugMode with
+hashes of what each op returns; of TensorFlow and JAX two models at level step. Levels take turns
+step by step in one process, so that a busy machine slows all of them alike; each figure is a median
+of CPU times, of one thread or, where the framework computes in threads of its own, of the process.
+Read ratios, not milliseconds. Nothing is asserted here.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ TORCH = '''
 import importlib, os, statistics, sys, tempfile, time
 import torch
 from torch import nn
+from torch.utils._debug_mode import DebugMode
 from d9m import trace
 
 torch.set_num_threads(1)
@@ -81,6 +83,8 @@ MODELS = {
     "conv net": (images, lambda: torch.randn(16, 3, 32, 32)),
     "GPT, small": (lambda: Gpt(128, 4), lambda: torch.randint(512, (8, 64))),
     "GPT, larger": (lambda: Gpt(384, 7), lambda: torch.randint(512, (8, 64))),
+    "tiny ops": (
+        lambda: nn.Sequential(*(nn.Linear(8, 8) for _ in range(64))), lambda: torch.randn(4, 8)),
 }
 LEVELS = [("step", "cached"), ("module", "cached"), ("op", "cached"), ("op", "exact")]
 
@@ -109,9 +113,15 @@ def timed(work):
     return time.thread_time() - began
 
 
+def debugged(work):
+    """CPU seconds of a step under DebugMode."""
+    with DebugMode(), DebugMode.log_tensor_hashes("hash_tensor"):
+        return timed(work)
+
+
 print(f"{'model':<13}{'params':>8} {'optimizer':<9}" + "".join(
     f"{level + ('' if level != 'op' else ' ' + inputs):>12}" for level, inputs in LEVELS)
-    + f"{'records':>9}{'bytes':>7}")
+    + f"{'DebugMode':>12}{'records':>9}{'bytes':>7}")
 for name, (make, data) in MODELS.items():
     for switch in ("fused", "foreach"):
         torch.manual_seed(0)
@@ -126,8 +136,10 @@ for name, (make, data) in MODELS.items():
         for _ in range(3):
             work()
         times = {pair: [] for pair in [None, *LEVELS]}
+        debug = []
         for _ in range(rounds):
             times[None].append(timed(work))
+            debug.append(debugged(work))
             for pair in LEVELS:
                 times[pair].append(recorded(*pair, work))
         plain = statistics.median(times[None])
@@ -136,7 +148,8 @@ for name, (make, data) in MODELS.items():
         count = sum(parameter.numel() for parameter in model.parameters())
         print(f"{name:<13}{count / 1e6:>7.1f}M {switch:<9}" + "".join(
             f"{medians[pair] / plain:>12.2f}" for pair in LEVELS)
-            + f"{records:>9}{size / records:>7.0f}", flush=True)
+            + f"{statistics.median(debug) / plain:>12.2f}{records:>9}{size / records:>7.0f}",
+            flush=True)
 '''
 
 

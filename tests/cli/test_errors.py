@@ -64,6 +64,10 @@ TEXTS = [
         ["unknown device 'tpu'", "NVIDIA GPUs are cuda"],
     ),
     (
+        ["advise", "--container", "nvcr.io/nvidia/tensorflow:19.05-py3"],
+        ["is too old: the records begin with 19.06, the first image with TF_DETERMINISTIC_OPS"],
+    ),
+    (
         ["advise", "--tf", "2.0", "--format", "jsn"],
         ["--format 'jsn' is unknown", "did you mean json?"],
     ),

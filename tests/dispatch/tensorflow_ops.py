@@ -6,6 +6,9 @@ Runs in a Python that has TensorFlow 2, and needs nothing else:
     python tests/dispatch/tensorflow_ops.py traced.json
     d9m kb collect traced.json --dispatch kb/evidence/dispatch-tensorflow.json
 
+With tf_keras installed and TF_USE_LEGACY_KERAS=1 it lists what Keras 2 makes of tf.keras, for
+kb/evidence/dispatch-tf-keras.json.
+
 Every function is called as tensorflow_calls.txt says, in a `tf.function` that is traced and never
 run. Its graph holds the forward operations; what a `tf.GradientTape` adds to it is the gradient.
 Functions that a graph calls are looked into. Constants, arguments and views do not count.
@@ -308,7 +311,15 @@ def main(file: Path) -> None:
         if name not in ops and id(value) in traced_as
     }
     idle = [name for name, value in all_.items() if name not in ops and not computes(value)]
-    write_trace(file, "tensorflow", tf.__version__, ops, idle, aliases)
+    package, version = "tensorflow", tf.__version__
+    if os.environ.get("TF_USE_LEGACY_KERAS") == "1":
+        package, version = "tf-keras", sys.modules["tf_keras"].__version__
+        ops, aliases = (
+            {name: value for name, value in each.items() if name.startswith("tf.keras.")}
+            for each in (ops, aliases)
+        )
+        idle = [name for name in idle if name.startswith("tf.keras.")]
+    write_trace(file, package, version, ops, idle, aliases)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -105,7 +106,37 @@ def test_a_program_that_differs_or_fails_gets_no_lock(project: Path) -> None:
     assert done.returncode == 3, done.stderr
     done = d9m("lock", "--", "/bin/true")
     assert done.returncode == 4
-    assert "nothing is locked" in done.stderr
+    assert "the program started no Python" in done.stderr
+    assert not (project / "d9m.lock.json").exists()
+
+
+def test_verify_says_why_nothing_was_recorded(project: Path) -> None:
+    locked("--steps", "1")
+    for command, why in (
+        (["/bin/false"], "the program started no Python that imports torch, tensorflow or jax and"
+         " ended with exit code 1"),
+        (["sh", "-c", "kill -TERM $$"], "was killed by SIGTERM (signal 15)"),
+        ([sys.executable, "-c", "raise ValueError('no data')"], "ValueError: no data"),
+    ):  # fmt: skip
+        done = d9m("verify", "d9m.lock.json", "--", *command)
+        assert (done.returncode, done.stdout) == (4, "")
+        assert why in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_lock_with_its_program(number: signal.Signals, project: Path) -> None:
+    edit("print(step, flush=True)", "print(step, flush=True); __import__('time').sleep(0.2)")
+    command = [sys.executable, "-m", "d9m", "lock", "--", str(TORCH), "train.py"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line == b"1\n":
+                process.send_signal(number)
+                break
+        rest = process.stderr.read().decode().splitlines()
+    assert process.returncode == 128 + number
+    assert rest[-1] == "d9m: interrupted"
+    assert "0" not in rest  # no second run
     assert not (project / "d9m.lock.json").exists()
 
 

@@ -31,6 +31,12 @@ def test_a_span_ends_with_the_last_release_in_it(
     assert phrases.condition(knowledge_base(), clause) == said
 
 
+@pytest.mark.parametrize(("said", "is_sure"), [("", False), ("[one_column=true]", True)])
+def test_newer_releases_are_named_only_where_no_case_is_fixed(said: str, is_sure: bool) -> None:
+    svd = d9m("advise", "--tf", "2.8", "--ops", f"tf.linalg.svd{said}").stdout
+    assert (", also in 2." in " ".join(svd.split())) == is_sure
+
+
 def test_a_second_with_is_an_and() -> None:
     clause: Clause = {"tensor_parallel": "true", "torch": Range(from_="2.1")}
     said = phrases.condition(knowledge_base(), clause)

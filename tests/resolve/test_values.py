@@ -166,6 +166,32 @@ def test_variables_that_let_timing_choose_are_faults(name: str, before: str, sin
     assert judged(name, "0", ["mm"], torch=since).status == "harmless"
 
 
+SILENCED = [
+    ("TF_DISABLE_SEGMENT_REDUCTION_OP_DETERMINISM_EXCEPTIONS", "2.5", "2.7"),
+    ("TF_DISABLE_SPARSE_SOFTMAX_XENT_WITH_LOGITS_OP_DETERMINISM_EXCEPTIONS", "2.6", "2.7"),
+    ("TF_DISABLE_DEPTHWISE_CONV_DETERMINISM_EXCEPTIONS", "2.9", "2.10"),
+    ("TF_DISABLE_SCATTER_OP_DETERMINISM", "2.12", None),
+]
+"""Variable -> the first release in which it lets a nondeterministic kernel run on GPUs, and the
+first in which there is none that it could let run.
+"""
+
+
+@pytest.mark.parametrize(("name", "since", "until"), SILENCED)
+def test_variables_that_let_nondeterministic_kernels_run_are_faults(
+    name: str, since: str, until: str | None
+) -> None:
+    def status(value: str, release: str, device: str) -> str:
+        setup = Setup((("tensorflow", release),), device=device)
+        found = advise(knowledge_base(), setup, None, settings=[{name: value}]).existing
+        return next(made.status for made in found if made.name == name)
+
+    assert status("1", since, "cuda") == "contradictory"
+    assert status("0", since, "cuda") == "harmless"
+    assert status("1", since, "cpu") == "harmless"
+    assert until is None or status("1", until, "cuda") in ("harmless", "no-effect")
+
+
 def test_inductor_may_time_where_its_deterministic_mode_stops_the_harm() -> None:
     assert judged("TORCHINDUCTOR_MAX_AUTOTUNE", "1", ["mm"], torch="2.9").status == "contradictory"
     assert judged("TORCHINDUCTOR_MAX_AUTOTUNE", "1", ["mm"], torch="2.13").status == "harmless"

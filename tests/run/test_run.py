@@ -133,6 +133,7 @@ def test_run_inside_run_joins_the_outer_one(fake: dict[str, str]) -> None:
         (["--fast", "--", sys.executable, "-c", "1"], {"PYTHONPATH": ""}, 2),
         (["-o", "/no/such/folder/report", "--", sys.executable, "-c", "1"], {}, 2),
         (["--", sys.executable, "-c", "1"], {"PYTHONHASHSEED": "random"}, 2),
+        (["--", sys.executable, "-c", "1"], {"CUBLAS_WORKSPACE_CONFIG": ":0:0"}, 2),
     ],
 )
 def test_what_is_not_started_says_so_in_the_last_line(
@@ -141,6 +142,35 @@ def test_what_is_not_started_says_so_in_the_last_line(
     done = run(*words, env=fake | variables)
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.splitlines()[-1].startswith("d9m run: not started: ")
+
+
+def test_a_file_that_is_not_executable_is_called_so(fake: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "train.sh").write_text("python train.py\n")
+    for name in ("./train.sh", str(tmp_path)):
+        done = run("--", name, env=fake, cwd=tmp_path)
+        assert done.returncode == 2
+        assert f"{name!r} cannot be run: it is not executable" in done.stderr
+
+
+def test_run_names_a_variable_that_is_misspelt(fake: dict[str, str]) -> None:
+    words = ["--", sys.executable, "-c", "1"]
+    done = run(*words, env=fake | {"PYTHONHASHSED": "3"})
+    assert done.returncode == 0
+    assert "left      PYTHONHASHSED (nothing reads this name; PYTHONHASHSEED was meant)" in (
+        done.stderr
+    )
+    assert run("--strict", *words, env=fake | {"PYTHONHASHSED": "3"}).returncode == 1
+
+
+def test_a_program_that_starts_no_python_exits_4(fake: dict[str, str]) -> None:
+    done = run("--", "sh", "-c", "echo hi", env=fake)
+    assert (done.stdout, done.returncode) == ("hi\n", 4)
+    assert "a program that starts no Python has none" in done.stderr
+
+
+def test_run_says_where_no_framework_was_found(fake: dict[str, str]) -> None:
+    done = run("--", sys.executable, "-c", "1", env=fake | {"PYTHONPATH": ""})
+    assert done.stderr.startswith("d9m run: no framework · ")
 
 
 def test_run_keeps_a_value_that_will_do_and_overrides_on_request(fake: dict[str, str]) -> None:
@@ -168,7 +198,8 @@ def test_the_sitecustomize_of_the_user_runs_and_may_fail(
     assert (done.stdout.splitlines()[-2:], done.returncode) == (["mine", "True"], 0)
 
 
-def test_a_signal_reaches_the_program(fake: dict[str, str]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_reaches_the_program(number: signal.Signals, fake: dict[str, str]) -> None:
     text = "import time; print('up', flush=True); time.sleep(60)"
     with subprocess.Popen(
         [*COMMAND, "--", sys.executable, "-c", text], env=fake, stdout=subprocess.PIPE,
@@ -176,9 +207,9 @@ def test_a_signal_reaches_the_program(fake: dict[str, str]) -> None:
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGTERM
+    assert process.returncode == 128 + number
 
 
 NO_FOLDER = "import tempfile; tempfile.tempdir = '/proc'; "

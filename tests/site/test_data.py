@@ -236,6 +236,8 @@ def test_the_list_for_language_models_leads_to_twins() -> None:
     assert text.startswith("# d9m\n\n> ")
     links = re.findall(r"\]\(https://[^/]*/d9m/([^)]*)\)", text)
     assert len(links) > 100
+    assert len(text) < 100_000
+    assert "[about.md]" not in text
     assert not [each for each in links if not (built() / each).is_file()]
 
 

@@ -101,6 +101,13 @@ TABLE: dict[str, tuple[str, dict[str, Any], dict[str, Any], int, bool, str]] = {
     "a launcher fails since a run was cut": (
         f'{steps(2)}\n{{"ended": "steps"}}', {"code": 1}, {"code": 1}, 0, True, "steps 0 to 1",
     ),
+    "a launcher raises since a run was cut": (
+        f'{steps(2)}\n{{"ended": "steps"}}', failed(launcher=True), failed(launcher=True), 0, True,
+        "steps 0 to 1",
+    ),
+    "a launcher raises in runs that were not cut": (
+        steps(2), failed(launcher=True), failed(launcher=True), 3, False, "Both runs ended",
+    ),
     "a rank fails though others were cut": (
         f'{steps(2)}\n{{"ended": "steps"}}', failed(), failed(), 3, False, "Both runs ended",
     ),

@@ -73,7 +73,7 @@ def test_a_notebook_is_recorded_with_its_cells(tmp_path: Path) -> None:
     assert (found.code, found.errors) == (0, ""), found.stderr
     assert [line[1] for line in found.records("d")][:3] == [0, 1, 2]
     assert found.stream()[0]["argv"][:1] == ["notebook"]
-    assert ["cell", 8] in [site[7][:2] for site in found.records("S") if site[7]]
+    assert ["In[1]", 8] in [site[7][:2] for site in found.records("S") if site[7]]
 
 
 def test_a_block_of_a_notebook_records_itself(tmp_path: Path) -> None:

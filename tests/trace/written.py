@@ -76,17 +76,19 @@ def ended(
     *,
     stopped: bool = False,
     error: str | None = None,
+    launcher: bool = False,
     fault: str | None = None,
     **made: object,
 ) -> None:
-    """Say of a recording how its program ended, by which exception, and what the recorder could not
-    do. `made`: what d9m had set for it.
+    """Say of a recording how its program ended, by which exception, of a `launcher` that imports no
+    framework, and what the recorder could not do. `made`: what d9m had set for it.
     """
     about = msgspec.structs.replace(folder.about(run), exit_code=code, stopped=stopped, **made)
     folder.write_about(run, about)
     if error is not None:
         event = {"process": 1, "error": error, "file": "train.py", "line": 9}
-        (run / folder.PROCESSES).write_bytes(sealed(json.dumps(event)))
+        events = [event] if launcher else [{"process": 1, "imported": "torch"}, event]
+        (run / folder.PROCESSES).write_bytes(b"".join(sealed(json.dumps(each)) for each in events))
     if fault is not None:
         (run / folder.ERRORS).write_bytes(sealed(f"process 1: gradients: {fault}"))
 

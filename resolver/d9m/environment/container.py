@@ -90,6 +90,7 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
             f"{family}:{wanted} has {len(variants)} variants",
             allowed=[tag(kb.packages[package], release) for package, release in variants],
         )
+    _refuse_older(kb, packages, f"{family}:{printable_tag(wanted)}", wanted)
     every: list[str] = []
     skipped: list[str] = []
     for name in packages:
@@ -103,6 +104,18 @@ def find_image(kb: KnowledgeBase, reference: str) -> Image:
         nearest=_close_tags(wanted, every),
         tip="see: d9m list versions",
     )
+
+
+def _refuse_older(kb: KnowledgeBase, packages: Sequence[str], image: str, wanted: str) -> None:
+    """Raise UsageError for a tag from before the first image on record."""
+    first, package = min(
+        ((kb.releases(name)[0], name) for name in packages), key=lambda pair: key(pair[0])
+    )
+    month = re.match(r"\d\d\.\d\d(?!\d)", wanted)
+    if month and key(month[0]) < key(first):
+        note = kb.packages[package].releases[first].note
+        what = f"the records begin with {first}" + (f", the {note}" if note else "")
+        raise UsageError(f"{image} is too old: {what}", tip="see: d9m list versions")
 
 
 def _image_by_contents(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +15,7 @@ from d9m.lock.code_state import code_state
 from d9m.lock.lock_file import LockFile, header, packed
 from d9m.model.advice import Tool
 from d9m.run.plan import PlannedVariable, RunPlan, environment_for
-from d9m.run.recording import record, temporary_folder
+from d9m.run.recording import record, require_recorded, temporary_folder
 from d9m.run.report import RunReport, report
 from d9m.trace import folder
 from d9m.trace.comparison import Wanted, compare
@@ -33,15 +34,17 @@ def lock_runs(
     changes = environment_for(made, os.environ, False)
     tool = Tool(__version__, kb.meta.date)
     with temporary_folder() as place:
-        run = record(kb, program, made, changes, place / "1", steps=steps, stdout=2)
-        if not folder.streams(place / "1"):
-            raise AbsentError("no process of the program was recorded: nothing is locked")
+        recorded = functools.partial(
+            record, kb, program, made, changes, steps=steps, ends=True, stdout=2
+        )
+        run = recorded(place / "1")
+        require_recorded(place / "1", run.code)
         seen = report(tool, made, changes, run)
         if seen.unreached:
             raise AbsentError(f"not reached: {'; '.join(seen.unreached)}; nothing is locked")
 
         def compared(number: int) -> Findings:
-            record(kb, program, made, changes, place / str(number), steps=steps, stdout=2)
+            recorded(place / str(number))
             return compare(place / "1", place / str(number), kb.meta.date, Wanted())
 
         found = compared(2)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from d9m.cli import output
-from d9m.errors import AbsentError, UsageError, quote
+from d9m.errors import UsageError, quote
 from d9m.lock.lock_file import NAME, LockFile, header, is_masked, read
 
 if TYPE_CHECKING:
@@ -78,11 +78,10 @@ def _verify(locked: LockFile, program: list[str], as_is: bool) -> LockVerdict:
     from d9m.kb.locate import open_knowledge_base
     from d9m.lock.verdict import verdict_of
     from d9m.run.plan import RunPlan
-    from d9m.run.recording import record, temporary_folder
+    from d9m.run.recording import record, require_recorded, temporary_folder
     from d9m.trace.cause_advice import with_advice
     from d9m.trace.comparison import Wanted, compare
     from d9m.trace.contents import contents
-    from d9m.trace.folder import streams
 
     kb = open_knowledge_base()
     made = RunPlan(packages={}, device="", variables=locked.variables, statements=locked.statements)
@@ -96,9 +95,10 @@ def _verify(locked: LockFile, program: list[str], as_is: bool) -> LockVerdict:
     with temporary_folder() as place:
         locked.unpack(place / "lock")
         contents(place / "lock")  # damage is found before minutes are spent
-        record(kb, program, made, changes, place / "now", steps=locked.steps, stdout=2)
-        if not streams(place / "now"):
-            raise AbsentError("no process of the program was recorded: nothing is compared")
+        run = record(
+            kb, program, made, changes, place / "now", steps=locked.steps, ends=True, stdout=2
+        )
+        require_recorded(place / "now", run.code)
         found = with_advice(kb, compare(place / "lock", place / "now", kb.meta.date, Wanted()))
     return verdict_of(locked, found, shlex.join(program))
 

@@ -95,7 +95,7 @@ class RunPlan(msgspec.Struct, frozen=True):
     undoing: list[SettingNote] = []
     """Variables of the user that undo what is needed."""
     left: list[SettingNote] = []
-    """Steps that only the program can take."""
+    """Steps that only the program can take, and variables of the user that are misspelt."""
     imports: dict[str, str] = {}
     """Module -> package, of those that are installed and that the records know."""
     begun: list[str] = []
@@ -285,7 +285,10 @@ class _Planner:
         ]
 
     def _left(self, missing: Mapping[str, Step]) -> Iterator[SettingNote]:
-        """Changes that only the program or its command line can make."""
+        """Changes that only the program or its command line can make, and misspelt variables."""
+        for each in self.advice.existing:
+            if each.status == "misspelt" and each.name in self.own:
+                yield SettingNote(each.name, each.why, each.value)
         for step in self.steps:
             is_late = step.kind == "python" and (step.before_import or self._only_binds(step))
             if step.kind in ("flags", "config", "code") or is_late:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import msgspec
 
+from d9m.errors import AbsentError
 from d9m.kb.store import KnowledgeBase
 from d9m.run.plan import RunPlan
 from d9m.run.report import ProgramRun
 from d9m.run.start import start
-from d9m.trace import folder
+from d9m.trace import folder, outcomes
 from d9m.trace.hunt_folder import RecordingsFolder
 from d9m.trace.start import RecordingRequest
 
@@ -37,10 +38,12 @@ def record(
     *,
     steps: int | None = None,
     collects: bool = False,
+    ends: bool = False,
     stdout: int | None = None,
 ) -> ProgramRun:
     """Run a program without input, recorded in `path`, to its end or until it made `steps` steps.
-    With `collects` the hook keeps warnings about refused ops.
+    With `collects` the hook keeps warnings about refused ops; with `ends` a signal ends this
+    process, too.
 
     Raises UsageError where the command cannot be run.
     """
@@ -49,9 +52,16 @@ def record(
     about = folder.begun(command, request.level)
     folder.make(path, about)
     done = start(
-        command, made, changes, collects=collects, recording=(path, request),
+        command, made, changes, collects=collects, recording=(path, request), ends=ends,
         stdin=subprocess.DEVNULL, stdout=stdout,
     )  # fmt: skip
     ended = msgspec.structs.replace(about, ended=folder.now(), exit_code=done.code)
     folder.write_about(path, ended)
     return done
+
+
+def require_recorded(path: Path, code: int) -> None:
+    """Raises AbsentError, with the reason, where a run that ended with `code` has no process."""
+    if not folder.streams(path):
+        why = outcomes.nothing_recorded(path, code)
+        raise AbsentError(why, tip=" ".join(folder.not_recorded(path)))

@@ -19,7 +19,7 @@ _Change: TypeAlias = tuple[str, str | None, tuple[str, ...], bool]
 
 NONE_REACHED = (
     "no Python process of the program: python -E, -I and -S, env -i, sudo and containers drop what "
-    "d9m sets, and Python before 3.5 is too old"
+    "d9m sets, Python before 3.5 is too old, and a program that starts no Python has none"
 )
 
 NOT_PLANNED = "imported by a Python that was not looked at; name that Python in the command"
@@ -143,7 +143,7 @@ def report(
         + list(failed.values()),
         undone=_undone(made, run.notes),
         left=[
-            *(each for each in made.left if each.module in imported),
+            *(each for each in made.left if each.module in {None, *imported}),
             *(SettingNote(name, NOT_PLANNED) for name in sorted(imported & {*made.unplanned})),
             *warned,
         ],
@@ -258,7 +258,8 @@ def _head(report: RunReport, title: str) -> Iterator[str]:
         advice = " ".join(refused.workaround.split())
         yield f"{title}: ended by a refused op{at}: {what}. Workaround: {advice}"
     plan = report.planned
-    names = " · ".join(f"{name} {version}" for name, version in list(plan.packages.items())[:3])
+    known = [f"{name} {version}" for name, version in plan.packages.items() if version != "any"]
+    names = " · ".join(known[:3])
     count = len(report.processes)
     yield (
         f"{title}: {names or 'no framework'} · {plan.device} · {count} "

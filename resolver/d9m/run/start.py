@@ -38,9 +38,11 @@ def start(
     *,
     collects: bool = False,
     recording: tuple[Path, RecordingRequest] | None = None,
+    ends: bool = False,
     **streams: int | None,
 ) -> ProgramRun:
-    """Run a command to its end; its streams are those of this process, or `streams`.
+    """Run a command to its end; its streams are those of this process, or `streams`. With `ends`, a
+    signal ends this process, too.
 
     Raises UsageError where the command cannot be run.
     """
@@ -57,7 +59,7 @@ def start(
         environment["PYTHONPATH"] = python_path(HOOK, environment)
         if recording is not None:
             environment |= variables(*recording, environment)
-        code = wait_for(launch(command, environment, **streams))
+        code = wait_for(launch(command, environment, **streams), ends=ends)
         return ProgramRun(as_in_a_shell(code), _last_notes(Path(folder)))
 
 

@@ -238,7 +238,8 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
     about = folder.about(path)
     endings = [stream.ended for stream in streams]
     ended = next((how for how in ("killed", "size", "steps") if how in endings), "exit")
-    error = outcomes.error(path, about) if about.exit_code else None
+    cut = "steps" in endings
+    error = outcomes.error(path, about, cut=cut) if about.exit_code else None
     failed = about.exit_code not in (None, 0) and not about.stopped
     if ended == "killed" and about.stopped:
         ended = "stopped"
@@ -253,7 +254,7 @@ def _run(path: Path, streams: Sequence[RecordStream]) -> RecordedRun:
         ended=ended,
         command=list(about.command),
         exit_code=about.exit_code,
-        failed=failed and (error is not None or "steps" not in endings),
+        failed=failed and (error is not None or not cut),
         error=error,
     )
 

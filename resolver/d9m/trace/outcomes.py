@@ -38,10 +38,15 @@ class _ProcessEvent(msgspec.Struct, frozen=True):
     line: int | None = None
 
 
-def error(path: Path, about: folder.RunInfo) -> RunError | None:
-    """The first exception that ended a process of a run: a launcher fails after what it started."""
-    for event in _events(path):
-        if event.error is not None:
+def error(path: Path, about: folder.RunInfo, *, cut: bool = False) -> RunError | None:
+    """The first exception that ended a process of a run: a launcher fails after what it started.
+    In a run that d9m `cut` after its last step, only one of a process that imported a framework:
+    a launcher may fail since its program is gone.
+    """
+    events = list(_events(path))
+    able = {event.process for event in events if event.imported or not cut}
+    for event in events:
+        if event.error is not None and event.process in able:
             setting = _named_setting(event.error, about)
             return RunError(event.error, event.file, event.line, setting)
     return None

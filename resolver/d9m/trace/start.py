@@ -194,8 +194,10 @@ def python_path(first: Path, own: Mapping[str, str]) -> str:
 
 def require_program(command: Sequence[str], environment: Mapping[str, str]) -> None:
     """Raises UsageError where the command's program is not found."""
-    if shutil.which(command[0], path=environment.get("PATH")) is None:
-        raise _cannot_run(command, "there is no such program")
+    if shutil.which(command[0], path=environment.get("PATH")) is not None:
+        return
+    here = os.path.dirname(command[0]) and os.path.exists(command[0])
+    raise _cannot_run(command, "it is not executable" if here else "there is no such program")
 
 
 def launch(
@@ -221,18 +223,25 @@ def _cannot_run(command: Sequence[str], why: str) -> UsageError:
     )
 
 
-def wait_for(child: subprocess.Popen[bytes]) -> int:
-    """Its exit code. A signal to this process is the program's: it decides what comes of it."""
-    with _passed_on(child):
-        return child.wait()
+def wait_for(child: subprocess.Popen[bytes], *, ends: bool = False) -> int:
+    """Its exit code. A signal to this process is the program's: it decides what comes of it. With
+    `ends`, the signal is this process's, too, once the program has ended.
+    """
+    with _passed_on(child) as received:
+        code = child.wait()
+    for number in received[:1] if ends else ():
+        signal.raise_signal(number)
+    return code
 
 
 @contextlib.contextmanager
-def _passed_on(child: subprocess.Popen[bytes]) -> Generator[None, None, None]:
-    """Send signals on. Those of a terminal's keys reach the program without that."""
+def _passed_on(child: subprocess.Popen[bytes]) -> Generator[list[int], None, None]:
+    """Send signals on, and list them. Those of a terminal's keys reach the program without that."""
+    received: list[int] = []
     keys = (signal.SIGINT, getattr(signal, "SIGQUIT", signal.SIGINT))
 
     def send(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
         if not (number in keys and os.isatty(0)):
             child.send_signal(number)
 
@@ -243,7 +252,7 @@ def _passed_on(child: subprocess.Popen[bytes]) -> Generator[None, None, None]:
         if handler is not signal.SIG_IGN:
             signal.signal(number, send)
     try:
-        yield
+        yield received
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -40,7 +40,7 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
         for trace in catalogue.traces():
             for more, scope, device in _ASKED if trace.package == "torch" else _ASKED[:2]:
                 facts = (*_DENSE, *(each for each in more if each[0] in known.loaded.facts))
-                setup = Setup(((trace.package, trace.version),), None, device, facts)
+                setup = Setup(_packages(known, trace), None, device, facts)
                 asked = _Asked(known, describe(known.kb, setup), scope, strange)
                 for subject, operator in _missing(asked, trace):
                     held = found.setdefault(subject, {})
@@ -50,6 +50,14 @@ def differences(known: Known, shipped: Shipped) -> Iterator[AuditDifference]:
             span = spans(catalogue.releases, [each in held for each in catalogue.releases])
             detail = f"{catalogue.package}: it reaches {', '.join(operators)}"
             yield AuditDifference("dispatch-without-reach", subject, span, detail)
+
+
+def _packages(known: Known, trace: DispatchTrace) -> tuple[tuple[str, str], ...]:
+    """Return the package that was run, and the framework below it, which has its minor release."""
+    framework = known.kb.packages[trace.package].framework
+    minor = trace.version.rpartition(".")[0]
+    below = ((framework, minor),) if framework is not None else ()
+    return ((trace.package, trace.version), *below)
 
 
 class _Asked(msgspec.Struct, frozen=True):

@@ -42,6 +42,7 @@ OWN_QUERIES: dict[str, Callable[[str], str]] = {
     "torch": own_kernel,
     "jax": own_primitive,
     "tensorflow": own_operation,
+    "tf-keras": own_operation,
 }
 """Package -> how to ask about an operator in its traces."""
 

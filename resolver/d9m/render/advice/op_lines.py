@@ -325,7 +325,8 @@ def _still(answer: Answer, source: SourceAnswer) -> str:
     last = answer.kb.sources[source.id].timeline[home][-1]
     here = answer.advice.environment.releases.get(home, [])
     newest = last.verified_through
-    if newest is None or source.fixed_in is not None or last.outcome != "raises":
+    is_same = source.fixed_in is None and last.outcome == "raises" and len(source.possible) == 1
+    if newest is None or not is_same:
         return ""
     return f", also in {newest}" if here and not covers(newest, here[-1]) else ""
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
 
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -35,7 +36,7 @@ def short(file: str, folder: str) -> str:
     began to work.
     """
     if "ipykernel_" in file:
-        return "cell"
+        return _cell(file)
     if file.startswith(folder):
         return file[len(folder) :]
     for mark in ("site-packages", "dist-packages"):
@@ -43,3 +44,12 @@ def short(file: str, folder: str) -> str:
         if found:
             return after
     return os.path.basename(file)
+
+
+def _cell(file: str) -> str:
+    """A cell of a notebook as IPython names it in a traceback."""
+    try:
+        numbers = sys.modules["IPython"].get_ipython().compile._filename_map
+        return f"In[{numbers[file]}]"
+    except (KeyError, AttributeError):
+        return "cell"
