@@ -353,3 +353,16 @@ def test_an_argument_that_is_no_name_is_not_quoted_as_one(
     checks = {check.name: check.text for check in scanned().report.programs[0].checks}
     assert "by lightning.seed_everything(…) (train.py:3)" in checks["seeds"]
     assert checks["workers"].startswith("DataLoader(num_workers=…) without")
+
+
+@pytest.mark.parametrize("seed", ["42", "seed=42", "seed=args.seed"])
+def test_a_seed_counts_by_place_and_by_name(
+    seed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = f"import monai, random\nmonai.utils.set_determinism({seed})\nrandom.random()\n"
+    files = {"requirements.txt": "torch==2.4.1\nmonai==1.3.0\n", "train.py": call + GREEN}
+    write(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    checks = {check.name: check for check in scanned().report.programs[0].checks}
+    assert checks["seeds"].status == "ok", checks["seeds"].text
+    assert f"set_determinism({seed})" in checks["seeds"].text

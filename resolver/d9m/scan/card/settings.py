@@ -149,9 +149,10 @@ class ProgramSettings:
         if not all(questions.surely_holds(self._stack, when) for when in effect.when):
             doubt = doubt or "not in every release"
         if effect.helper is not None and call is not None:
-            known = as_recorded(effect.helper, call).positional
-            own = effect.setting.rpartition(".")[2] in call.keywords
-            if own or len(call.positional) > len(known):
+            known = as_recorded(effect.helper, call)
+            by_place = len(call.positional) + len(known.keywords.keys() & call.keywords.keys())
+            own = effect.setting.rpartition(".")[2] in call.keywords and not effect.any_value
+            if own or by_place > len(known.positional) + len(known.keywords):
                 doubt = doubt or "if its arguments say so"
         in_loop = call is not None and call.in_loop
         doubt = doubt or ("only in a loop" if in_loop else self._doubt_of_time(effect))
