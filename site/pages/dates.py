@@ -20,7 +20,7 @@ _PLACES = (
 package.
 """
 
-_NOTES = re.compile(r"github\.com/[^/]+/([^/]+)/blob/\w+/(?:RELEASE|CHANGELOG)\.md")
+_NOTES = re.compile(r"github\.com/[^/]+/([^/]+)/blob/[\w.]+/(?:RELEASE|CHANGELOG)\.md")
 """Release notes of a project, all in one file."""
 
 _WHEEL = re.compile(r"(.+?)-(\d[\d.]*)")
@@ -56,14 +56,16 @@ def undated(url: str) -> str:
 
 def of_release(kb: KnowledgeBase, evidence: Evidence, url: str) -> str:
     """The day of the release that a place names; empty where it names none that is known."""
+    notes = _NOTES.search(url)
+    noted = _RELEASE.match(evidence.where or "")
+    if notes and noted:
+        return _released(kb, notes[1], noted[1])
     for place in _PLACES:
         found = place.search(url)
         if found:
             project, release = found.groups()
             return _released(kb, project, release)
-    notes = _NOTES.search(url)
-    release = _RELEASE.match(evidence.where or "")
-    return _released(kb, notes[1], release[1]) if notes and release else ""
+    return ""
 
 
 def _released(kb: KnowledgeBase, project: str, release: str) -> str:

@@ -174,7 +174,7 @@ def test_the_grid_grows_with_the_packages_and_no_faster() -> None:
         for name in ("cells", "lines", "rows", "tensors", "domains", "verdicts", "packages")
     }
     packed = gzip.compress(json.dumps(grid, separators=(",", ":")).encode(), 9, mtime=0)
-    assert len(packed) < 1_050 * len(knowledge_base().packages)
+    assert len(packed) < 1_060 * len(knowledge_base().packages)
 
 
 def test_no_script_compares_versions() -> None:

@@ -238,6 +238,7 @@ function surroundings(here, judged) {
     assumed: [...assumed, ...here.held.filter((each) => each[4] === "wheel").map(([name]) => name)],
     beyond: named("newer"),
     between: named("between"),
+    moving: [], // the form offers releases, no tags
     gpu: here.gpu,
     ignored: 0,
   };
