@@ -80,7 +80,7 @@ def test_nothing_is_missing_under_run_or_with_the_variable_in_time(fake: dict[st
     ("text", "error"),
     [
         ("d9m.enable(strict=True)", "TooLate: PYTHONHASHSEED: read when the process starts"),
-        ("d9m.enable(); d9m.enable(seed=1)", "Refused: enable() was called before"),
+        ("d9m.enable(); d9m.enable(seed=1)", "Refused: enable() was called before, without"),
         ("os.environ['PYTHONHASHSEED'] = 'random'; d9m.enable()", "Refused: PYTHONHASHSEED=random"),
     ],
 )

@@ -122,13 +122,20 @@ def enable(
     options = RunOptions(seed, scope, fast, on_refusal=on_refusal)
     if _enabled:
         if _enabled[0].options != options:
-            raise Refused(f"enable() was called before, with {_enabled[0].options}")
+            raise Refused(f"enable() was called before, {_said(_enabled[0].options)}")
         return _enabled[0]
     made = Enabled(options)
     _require_start(made, strict)
     made.begin(watches=True)
     _enabled.append(made)
     return made
+
+
+def _said(options: RunOptions) -> str:
+    usual = msgspec.structs.asdict(RunOptions())
+    given = msgspec.structs.asdict(options).items()
+    said = [f"{name}={value!r}" for name, value in given if value != usual[name]]
+    return f"with {', '.join(said)}" if said else "without arguments, as %load_ext d9m does"
 
 
 @contextlib.contextmanager
