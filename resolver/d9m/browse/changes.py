@@ -141,8 +141,9 @@ def _pairs(before: dict[str, OpAnswer], after: dict[str, OpAnswer]) -> list[OpCh
     changes: list[OpChange] = []
     for query in dict.fromkeys([*before, *after]):
         one, other = before.get(query), after.get(query)
-        states = [op and _state(op) for op in (one, other)]
-        changes.append(OpChange(query, states[0], states[1], _causes(one, other)))
+        changes.append(
+            OpChange(query, one and _state(one), other and _state(other), _causes(one, other))
+        )
     return changes
 
 
@@ -199,11 +200,9 @@ def _state(op: OpAnswer) -> State:
     error = next((source.error for source in op.sources if source.error), None)
     ordered = [list(labels) for labels in sorted(alternatives)]
     switch = next((source.raised_by for source in op.sources if source.outcome == "raises"), None)
-    branches = [
-        branch
-        for source in op.sources
-        for branch in (_branches(source) if op.outcome == "depends" else ())
-    ]
+    branches: list[str] = []
+    for source in op.sources if op.outcome == "depends" else ():
+        branches += _branches(source)
     return State(op.outcome, op.default, op.solutions, ordered, error, switch, branches)
 
 

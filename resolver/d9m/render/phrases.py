@@ -26,6 +26,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
+def ops(names: Sequence[str], most: int) -> str:
+    """a and b; 5 ops where there are more than `most`."""
+    return join(names) if len(names) <= most else f"{len(names)} ops"
+
+
 def title(kb: KnowledgeBase, package: str) -> str:
     """The name of a package as its makers write it."""
     record = kb.packages[package] if package in kb.meta.aliases.values() else None

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from d9m.errors import AbsentError
 from d9m.kb.store import KnowledgeBase
 from d9m.run.plan import RunPlan
 from d9m.run.report import ProgramRun
@@ -63,5 +62,4 @@ def record(
 def require_recorded(path: Path, code: int) -> None:
     """Raises AbsentError, with the reason, where a run that ended with `code` has no process."""
     if not folder.streams(path):
-        why = outcomes.nothing_recorded(path, code)
-        raise AbsentError(why, tip=" ".join(folder.not_recorded(path)))
+        raise outcomes.unrecorded(path, code)

@@ -143,7 +143,7 @@ def report(
         + list(failed.values()),
         undone=_undone(made, run.notes),
         left=[
-            *(each for each in made.left if each.module in {None, *imported}),
+            *(each for each in made.left if each.module is None or each.module in imported),
             *(SettingNote(name, NOT_PLANNED) for name in sorted(imported & {*made.unplanned})),
             *warned,
         ],

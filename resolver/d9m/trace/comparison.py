@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from d9m.about import SCHEMA_VERSION, __version__
-from d9m.errors import AbsentError, UsageError, quote
+from d9m.errors import UsageError, quote
 from d9m.model.advice import Tool
 from d9m.model.recorded import EXPERIMENTAL
 from d9m.trace import causes_found, folder, outcomes, ranks
@@ -93,9 +93,8 @@ def _one_sided(
     empty = paths[1] if mine else paths[0]
     about = folder.about(empty)
     if not (mine or its) or about.exit_code is None:
-        why = outcomes.nothing_recorded(empty, about.exit_code)
-        tip = " ".join(folder.not_recorded(empty))
-        raise AbsentError(f"{quote(str(empty))} holds no process: {why}", tip=tip)
+        what = f"{quote(str(empty))} holds no process: "
+        raise outcomes.unrecorded(empty, about.exit_code, what)
     streams = mine or its
     for stream in streams:
         stream.read_to_end()

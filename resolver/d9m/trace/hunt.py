@@ -368,8 +368,7 @@ class Hunt:
         self._on_progress(f"run {self._count}, {what}{steps}{inside}")
         ending = self._run(path, request, watch)
         if must and not ending.processes:
-            tip = " ".join(folder.not_recorded(path))
-            raise AbsentError(outcomes.nothing_recorded(path, ending.code), tip=tip)
+            raise outcomes.unrecorded(path, ending.code)
         failed = ending.code and not ending.stopped and not _ended(path, "steps")
         if failed and level != "step":
             self._notes.append(f"Run {self._count} {outcomes.run_ending(path, ending.code)}.")

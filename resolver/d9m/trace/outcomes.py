@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from d9m.errors import quote
+from d9m.errors import AbsentError, quote
 from d9m.trace import folder
 from d9m.trace.findings import RunError
 from d9m.trace.whole_lines import WholeLines
@@ -56,6 +56,12 @@ def run_ending(path: Path, code: int) -> str:
     """``ended with exit code 1: RuntimeError: no (train.py:7)``."""
     found = error(path, folder.about(path))
     return ending(code) + (f": {described(found)}" if found else "")
+
+
+def unrecorded(path: Path, code: int | None, before: str = "") -> AbsentError:
+    """Return the error that a run holds no process, with the reason."""
+    tip = " ".join(folder.not_recorded(path))
+    return AbsentError(before + nothing_recorded(path, code), tip=tip)
 
 
 def nothing_recorded(path: Path, code: int | None) -> str:

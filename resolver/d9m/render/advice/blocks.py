@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
@@ -95,16 +95,12 @@ def mode_choice(advice: Advice) -> str:
 def _costs(choice: ModeChoice) -> str:
     parts: list[str] = []
     if choice.raises:
-        one = len(choice.raises) == 1
-        parts.append(f"{_counted(choice.raises)} {'raises an error' if one else 'raise errors'}")
+        verb = "raises an error" if len(choice.raises) == 1 else "raise errors"
+        parts.append(f"{phrases.ops(choice.raises, MOST_NAMED)} {verb}")
     if choice.nondeterministic:
         verb = "is" if len(choice.nondeterministic) == 1 else "are"
-        parts.append(f"{_counted(choice.nondeterministic)} {verb} nondeterministic")
+        parts.append(f"{phrases.ops(choice.nondeterministic, MOST_NAMED)} {verb} nondeterministic")
     return " and ".join(parts) or "no op is nondeterministic"
-
-
-def _counted(queries: Sequence[str]) -> str:
-    return phrases.join(queries) if len(queries) <= MOST_NAMED else f"{len(queries)} ops"
 
 
 MOST_NAMED = 3

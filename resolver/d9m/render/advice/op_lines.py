@@ -109,7 +109,7 @@ def _write_alone(page: Page, answer: Answer, ops: Sequence[OpAnswer]) -> None:
         if op.outcome == "solved" and not alone.issuperset(op.solutions):
             groups.setdefault(phrases.calls(answer.kb, sorted(alone)), []).append(names[op.query])
     for fix, group in groups.items():
-        subject = phrases.join(group) if len(group) <= MOST_NAMED else f"{len(group)} ops"
+        subject = phrases.ops(group, MOST_NAMED)
         page.paragraph(f"{subject} alone would need only {fix}.", "    ", style="dim")
 
 

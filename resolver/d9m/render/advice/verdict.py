@@ -129,7 +129,7 @@ def at_calls(answer: Answer) -> list[str]:
             if set(step.solutions) & set(op.solutions) or _is_seeded_by(answer, op, step.name)
         ]
         if step.kind == "code" and _ARGUMENT.fullmatch(argument) and users:
-            to = phrases.join(users) if len(users) <= MOST_NAMES else f"{len(users)} ops"
+            to = phrases.ops(users, MOST_NAMES)
             found.append(f"Pass {argument} to {to}.")
     return found
 
@@ -409,7 +409,7 @@ def _of_packages(answer: Answer) -> list[str]:
     named = {home for home, _scope in homes}
     kinds = {answer.kb.packages[home].kind for home in named}
     of_ops = answer.named_ops and kinds == {"framework"}
-    also = "also " * of_ops
+    also = "also " if of_ops else ""
     parts: list[str] = []
     for (count, scope, status), titles in alike.items():
         cause = words.SCOPES[scope].cause[count > 1]

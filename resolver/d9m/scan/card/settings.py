@@ -119,7 +119,8 @@ class ProgramSettings:
             yield from self._typed(name)
         generators = (each.settings for each in self._project.knowledge.generators)
         same = next((names for names in generators if name in names), (name,))
-        for effect in (effect for each in sorted(same) for effect in self._effects.get(each, ())):
+        effects = [effect for each in sorted(same) for effect in self._effects.get(each, ())]
+        for effect in effects:
             is_late = setting is not None and setting.read == "process-start"
             write = effect.write
             if is_late and (write is None or write.how in BY_PROCESS):

@@ -107,7 +107,7 @@ def _whole_number(node: ast.expr) -> int | None:
 
 
 ANYTHING = "_"
-"""Stands for an argument that is neither a literal nor a name."""
+"""An argument of a fact that is neither a literal nor a name."""
 
 
 def shown(text: str) -> str:

@@ -64,7 +64,8 @@ def _tagged(reference: str) -> str:
 
 def _moves(reference: str) -> bool:
     """Whether a tag means another image after every release: ``latest-gpu``."""
-    return _tagged(reference).rpartition(":")[2].startswith("latest")
+    tag = split_reference(reference)[1]
+    return not tag or tag.startswith("latest")
 
 
 def newest(installed: Installed) -> str | None:
